@@ -1,0 +1,1 @@
+# list(APPEND sources cli/x.cpp): sources of this folder.

@@ -1,0 +1,1 @@
+# list(APPEND sources inputs/x.cpp): sources of this folder.

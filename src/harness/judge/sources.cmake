@@ -1,0 +1,1 @@
+# list(APPEND sources judge/x.cpp): sources of this folder.

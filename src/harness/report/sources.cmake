@@ -1,0 +1,1 @@
+# list(APPEND sources report/x.cpp): sources of this folder.

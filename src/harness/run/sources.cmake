@@ -1,0 +1,1 @@
+# list(APPEND sources run/x.cpp): sources of this folder.

@@ -1,0 +1,1 @@
+# list(APPEND sources scenario/x.cpp): sources of this folder.
