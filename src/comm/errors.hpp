@@ -12,7 +12,8 @@ class CommError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The operation can never end: the deadline passed, or every rank of the world is blocked. The message says which operation.
+// The operation can never end: the deadline passed, or every rank of the world is blocked. The message says
+// which operation.
 class HangError : public CommError {
  public:
   using CommError::CommError;
