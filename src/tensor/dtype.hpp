@@ -20,9 +20,12 @@ struct Fp16 {
   bool operator==(const Fp16&) const = default;
 };
 
-// Round to nearest even; subnormals are kept, overflow goes to infinity, a NaN stays a (quiet) NaN with its sign.
+// Round once to nearest even, from fp64 too; subnormals are kept, overflow goes to infinity, a NaN stays a
+// NaN with its sign and leading payload bits and is made quiet.
 [[nodiscard]] Bf16 to_bf16(float value);
 [[nodiscard]] Fp16 to_fp16(float value);
+[[nodiscard]] Bf16 to_bf16(double value);
+[[nodiscard]] Fp16 to_fp16(double value);
 [[nodiscard]] float to_float(Bf16 value);  // exact
 [[nodiscard]] float to_float(Fp16 value);  // exact
 
