@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,11 @@ namespace straddle::harness {
 
 enum class InputName : std::uint8_t { q, k, v, d_out, d_lse };
 [[nodiscard]] std::string_view name(InputName input);
+
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 class Inputs {
  public:
@@ -32,11 +38,6 @@ class Inputs {
 // token, head, dim), or the rows of a file. Throws InputError for a file: missing tensor, other shapes or
 // dtype than the case says, NaN or Inf in a real row (tensor, token, head, dim).
 [[nodiscard]] std::unique_ptr<Inputs> make_inputs(const Case& point);
-
-class InputError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // What a file says of itself: for scenarios with [inputs] file.
 struct InputFile {
