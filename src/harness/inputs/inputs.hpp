@@ -54,9 +54,14 @@ struct InputFile {
 // Empty without.
 [[nodiscard]] std::map<std::string, tensor::Tensor> read_stored_results(const std::string& path);
 
-// Wraps `inner`: token `token` gets other values in every tensor (probe change_token), or document [begin,
-// end) is NaN.
-[[nodiscard]] std::unique_ptr<Inputs> change_token(const Inputs& inner, std::int64_t token);
+// Wraps `inner`, which must outlive the result: every value x of token `token` becomes 1.5 - x, rounded to
+// storage (probe change_token), or rows [begin, end) are NaN (probe nan_document). `storage` is the case's
+// dtype.
+[[nodiscard]] std::unique_ptr<Inputs> change_token(const Inputs& inner, tensor::DType storage,
+                                                   std::int64_t token);
 [[nodiscard]] std::unique_ptr<Inputs> poison_rows(const Inputs& inner, std::int64_t begin, std::int64_t end);
+
+// The shape of `rows` rows of an input of the case.
+[[nodiscard]] tensor::Shape input_shape(const Case& point, InputName input, std::int64_t rows);
 
 }  // namespace straddle::harness
