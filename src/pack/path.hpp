@@ -40,8 +40,8 @@ struct Path {
   bool operator==(const Path&) const = default;
 };
 
-// First match: not varlen, metadata, nodes, preflight -> allgather; halo not legal -> a2a. The reason is as_asked when the rule
-// changes nothing (allgather was asked for).
+// First match: not varlen, metadata, nodes, preflight -> allgather; halo not legal -> a2a. The reason is
+// as_asked when the rule changes nothing (allgather was asked for).
 [[nodiscard]] Path select_path(ExchangeKind asked, const PathFacts& facts);
 
 }  // namespace straddle::pack
