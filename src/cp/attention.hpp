@@ -17,7 +17,8 @@
 
 namespace straddle::cp {
 
-// Some rank failed; every rank of the group throws this with the same text, naming the first such rank, the step and the cause.
+// Some rank failed; every rank of the group throws this with the same text, naming the first such rank, the
+// step and the cause.
 class ConsensusError : public std::runtime_error {
  public:
   ConsensusError(int failed_rank, std::string step, std::string cause);
@@ -45,9 +46,10 @@ struct AttentionConfig {
   tensor::DType dtype = tensor::DType::fp32;
   pack::ExchangeKind exchange = pack::ExchangeKind::a2a;
   Reduce reduce = Reduce::ordered;
-  bool first_segment_apart = false;  // the long-left-prefix guard: the asymmetric first segment is a kernel call of its own
-  std::uint64_t case_hash = 0;       // of what all ranks must agree on; compared at every consensus
-  std::vector<int> nodes;            // node of each rank of the group; empty: one node
+  bool first_segment_apart =
+      false;  // the long-left-prefix guard: the asymmetric first segment is a kernel call of its own
+  std::uint64_t case_hash = 0;  // of what all ranks must agree on; compared at every consensus
+  std::vector<int> nodes;       // node of each rank of the group; empty: one node
 };
 
 // What a forward keeps for its backward: the gathered K/V of one layer.
@@ -57,7 +59,8 @@ struct Saved {
 };
 
 struct ForwardShard {
-  tensor::ConstView q, k, v;  // this rank's rows [rows_per_rank, .., ..], host, storage dtype; padding rows may hold anything
+  tensor::ConstView q, k,
+      v;  // this rank's rows [rows_per_rank, .., ..], host, storage dtype; padding rows may hold anything
 };
 struct ForwardShardResults {
   tensor::View out, lse;  // padding rows become 0 and -inf
@@ -71,15 +74,16 @@ struct BackwardShardResults {
   tensor::View d_q, d_k, d_v;  // storage dtype; rounded once after the sum over ranks; padding rows become 0
 };
 
-// One op for one pack on one group of ranks, shared by all layers. All members but the plain getters are collective. What a rank
-// did not receive is NaN in its buffers. A failure on one rank makes all ranks throw the same ConsensusError in that same call, and
-// the op stays usable.
+// One op for one pack on one group of ranks, shared by all layers. All members but the plain getters are
+// collective. What a rank did not receive is NaN in its buffers. A failure on one rank makes all ranks throw
+// the same ConsensusError in that same call, and the op stays usable.
 class Attention {
  public:
-  // Chooses the path, makes and validates the plan, asks the kernels (preflight). `kernel` is the one asked for, `dense` what all
-  // ranks take where it can't run on one of them; both, and transport, must outlive the op.
-  Attention(const AttentionConfig& config, const pack::Pack& pack, comm::Transport& transport, kernel::Kernel& kernel,
-            kernel::Kernel& dense, const Seams& seams = {});
+  // Chooses the path, makes and validates the plan, asks the kernels (preflight). `kernel` is the one asked
+  // for, `dense` what all ranks take where it can't run on one of them; both, and transport, must outlive the
+  // op.
+  Attention(const AttentionConfig& config, const pack::Pack& pack, comm::Transport& transport,
+            kernel::Kernel& kernel, kernel::Kernel& dense, const Seams& seams = {});
   ~Attention();
 
   [[nodiscard]] const pack::Plan& plan() const;

@@ -15,24 +15,27 @@ class Exchange {
   virtual ~Exchange() = default;
 
   // k [rows_per_rank, kv_heads, head_dim], v [rows_per_rank, kv_heads, v_head_dim]: this rank's shard.
-  // needed_k, needed_v [b_r + rows_per_rank, ..]: global rows [rL - b_r, (r+1)L), NaN on entry. Writes all of them: b_r rows from
-  // other ranks, then the shard itself.
+  // needed_k, needed_v [b_r + rows_per_rank, ..]: global rows [rL - b_r, (r+1)L), NaN on entry. Writes all of
+  // them: b_r rows from other ranks, then the shard itself.
   virtual void gather(const pack::Plan& plan, const tensor::ConstView& k, const tensor::ConstView& v,
-                      const tensor::View& needed_k, const tensor::View& needed_v, comm::Transport& transport) = 0;
+                      const tensor::View& needed_k, const tensor::View& needed_v,
+                      comm::Transport& transport) = 0;
 };
 
 class Adjoint {
  public:
   virtual ~Adjoint() = default;
 
-  // partial_d_k, partial_d_v [b_r + rows_per_rank, ..], accumulation dtype: this rank's partial sums over its needed rows, 0 on
-  // padding. d_k, d_v [rows_per_rank, ..], accumulation dtype: the sum over ranks of their partials for this rank's rows.
-  virtual void scatter(const pack::Plan& plan, const tensor::ConstView& partial_d_k, const tensor::ConstView& partial_d_v,
-                       const tensor::View& d_k, const tensor::View& d_v, comm::Transport& transport) = 0;
+  // partial_d_k, partial_d_v [b_r + rows_per_rank, ..], accumulation dtype: this rank's partial sums over its
+  // needed rows, 0 on padding. d_k, d_v [rows_per_rank, ..], accumulation dtype: the sum over ranks of their
+  // partials for this rank's rows.
+  virtual void scatter(const pack::Plan& plan, const tensor::ConstView& partial_d_k,
+                       const tensor::ConstView& partial_d_v, const tensor::View& d_k, const tensor::View& d_v,
+                       comm::Transport& transport) = 0;
 };
 
-// ordered: an all-to-all of partials, added in source-rank order, so bits don't depend on a library's reduction.
-// library: the transport's own reduce-scatter; allgather only.
+// ordered: an all-to-all of partials, added in source-rank order, so bits don't depend on a library's
+// reduction. library: the transport's own reduce-scatter; allgather only.
 enum class Reduce : std::uint8_t { ordered, library };
 [[nodiscard]] std::string_view name(Reduce reduce);
 [[nodiscard]] Reduce parse_reduce(std::string_view name);  // throws std::invalid_argument listing the names
