@@ -9,19 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/op_kind.hpp"
 #include "comm/transport.hpp"
 
 namespace straddle::comm {
-
-enum class OpKind : std::uint8_t {
-  all_gather,
-  all_to_all_v,
-  reduce_scatter,
-  send_receive,
-  all_reduce,
-  barrier
-};
-[[nodiscard]] std::string_view name(OpKind kind);
 
 struct Operation {
   OpKind kind;
@@ -37,12 +28,12 @@ class Recorder {
  public:
   Recorder();
   [[nodiscard]] std::vector<Operation> log() const;
-  [[nodiscard]] std::int64_t sent_bytes(
-      std::string_view what) const;  // sum over operations with this purpose
+  // Sum over the operations with this purpose.
+  [[nodiscard]] std::int64_t sent_bytes(std::string_view what) const;
   // Of kinds, purposes and order, not of sizes: equal on all ranks of a right run.
   [[nodiscard]] std::uint64_t sequence_hash() const;
-  // "#3 all_to_all_v K/V forward, 4096 B out, posted 2.1 s ago; before it #2 all_reduce preflight", or "no
-  // operation yet".
+  // "#3 all_to_all_v K/V forward, 4096 B out, posted 2.1 s ago; before it #2 all_reduce preflight", with
+  // "past " in front once #3 has ended, or "no operation yet". Operations count from 1.
   [[nodiscard]] std::string where() const;
   [[nodiscard]] double seconds() const;  // since it was made
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "comm/transport.hpp"
@@ -26,8 +27,8 @@ class World {
   [[nodiscard]] virtual int size() const = 0;
   [[nodiscard]] virtual std::string_view name() const = 0;           // "threads", "mpi"
   [[nodiscard]] virtual std::vector<std::string> hosts() const = 0;  // [size]: where each rank really runs
-  [[nodiscard]] virtual std::vector<int> nodes()
-      const = 0;  // [size]: index of each rank's node (shared memory domain)
+  // [size]: index of each rank's node (shared memory domain), counted by lowest rank.
+  [[nodiscard]] virtual std::vector<int> nodes() const = 0;
 
   // For gathering results and verdicts: its own communicator, never the one under test; no deadline.
   [[nodiscard]] virtual Transport& control() = 0;
