@@ -105,6 +105,7 @@ SubjectRun OpSubject::run(const Case& point, const Inputs& inputs, comm::World& 
   SubjectRun run;
   for (const RankStatus& rank : ranks) {
     run.ms = std::max(run.ms, rank.ms);
+    run.stranded = run.stranded || rank.state == RunState::hang;
     if (rank.in_group) run.where.push_back(rank.where);
     if (!rank.problems.empty()) run.problems.push_back(rank.problems);
     // A failure explains the hang of the others, so it is the one that counts.

@@ -14,7 +14,7 @@ namespace straddle::harness {
 
 enum class RunState : std::uint8_t { ok, failed, hang };
 
-// state is the same on every rank of the world; the rest is filled on rank 0 alone.
+// state and stranded are the same on every rank of the world; the rest is filled on rank 0 alone.
 struct SubjectRun {
   RunState state = RunState::ok;
   std::string failure;               // of the first rank that failed: what and why
