@@ -17,6 +17,7 @@ enum class RunState : std::uint8_t { ok, failed, hang };
 // state and stranded are the same on every rank of the world; the rest is filled on rank 0 alone.
 struct SubjectRun {
   RunState state = RunState::ok;
+  bool stranded = false;             // some rank hung: its transport may hold messages that nobody will take
   std::string failure;               // of the first rank that failed: what and why
   std::vector<std::string> where;    // [W] where each rank stands, for failed and hang
   std::vector<LayerResults> layers;  // global rows [0, padded slots); empty unless ok
