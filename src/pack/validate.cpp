@@ -151,9 +151,6 @@ Violation check_segments(const Plan& plan) {
     end = segment.local_row + q;
     previous_document = segment.document;
   }
-  if (segments == 0 && plan.straddle > 0) {
-    return violation("a rank without rows has no straddle", "straddle", plan.straddle, "0");
-  }
   return require_equal("key_end is the end of the last run", "key_end", plan.key_end,
                        plan.global_row() + end);
 }
