@@ -13,7 +13,7 @@ struct Precision {
   double eta = 0x1p-126;
 };
 inline constexpr Precision kFloat{0x1p-24};
-inline constexpr Precision kDouble{0x1p-53};
+inline constexpr Precision kDouble{0x1p-53, 0x1p-1022};
 
 // |error| of what allowed grants: 0 of 0 is fine, anything else of 0 is not, and NaN never is.
 inline double use(double error, double allowed) {
@@ -49,7 +49,7 @@ inline double worst_use(const Judged& t, const Document& document, double uf, do
     for (std::int64_t x = row * t.dim; x < (row + 1) * t.dim; ++x) {
       const auto at = static_cast<std::size_t>(x);
       const double error = t.got[at] - t.want[at];
-      const double eta_term = eta * (4 * t.tau[at] + (t.sigma[at] > 0 ? 1 : 0));
+      const double eta_term = t.sigma[at] > 0 ? eta * (4 * t.tau[at] + 1) : 0;
       worst = std::max(worst, use(error, 128 * uf * t.sigma[at] + eta_term));
       norms += {error * error, t.want[at] * t.want[at], t.sigma[at] * t.sigma[at], eta_term * eta_term};
     }

@@ -9,7 +9,7 @@
 namespace straddle::reference {
 namespace {
 
-// Equal up to the rounding of sums of a few hundred terms of one sign.
+// Equal up to the rounding of sums of a few hundred terms, none negative.
 bool nearly(double got, double want) { return std::abs(got - want) <= 1e-13 * want; }
 
 // Results and condition of the double oracle against the definition.
