@@ -45,7 +45,7 @@ class MpiWire final : public Wire {
       if (code == MPI_SUCCESS) code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
       return flag != 0 || code != MPI_SUCCESS;
     };
-    const bool in_time = wait_until(done, options_.deadline);
+    const bool in_time = wait_until(done, send.size(), options_.deadline);
     if (in_time && code == MPI_SUCCESS) return;
     health_.failed = true;
     if (!in_time) {

@@ -63,7 +63,9 @@ void RoundRequests::wait(const Deadline* deadline) {
     code = MPI_Testall(count, requests_.data(), &flag, statuses.data());
     return flag != 0 || code != MPI_SUCCESS;
   };
-  if (!wait_until(all_done, deadline)) {
+  std::size_t bytes = 0;
+  for (const Part& part : parts_) bytes += part.bytes;
+  if (!wait_until(all_done, bytes, deadline)) {
     const std::string text = unfinished();
     give_up();
     throw HangError(fmt::format("{}: the deadline passed: {}", operation_, text));
