@@ -28,13 +28,13 @@ struct LayerResults {
 };
 
 // The oracle's results of one layer in fp64 with the condition scales of the bounds (docs/math.md), rows [0,
-// slots).
+// end of the last document): what follows is padding, of which cases that share an oracle have more or less.
 struct OracleLayer {
   LayerResults results;                              // fp64
   std::map<std::string, tensor::Tensor> sigma, tau;  // by out, d_q, d_k, d_v; fp64
   std::vector<double> largest_logit;                 // A, [documents]
   // used / allowed of the float reference, by (tensor index in kResultNames, document): what plain fp32
-  // arithmetic needs here.
+  // arithmetic needs here, the largest over the kv heads. NaN where it would cost too long.
   std::vector<std::array<double, 5>> float_reference_used;  // [documents][5]; empty if not asked for
 };
 
@@ -64,14 +64,14 @@ struct TensorVerdict {
   double allowed = 0;
   double ratio = 0;  // used / allowed, the worst over the criteria; > 1 is wrong; infinity: NaN, Inf or
                      // non-zero where 0 is due
-  double float_reference = 0;   // ratio of the float reference, beside it
-  bool reference_zero = false;  // the exact answer is 0 everywhere
+  double float_reference = 0;   // ratio of the float reference, beside it; NaN where it was not measured
+  bool reference_zero = false;  // the exact answer is 0 everywhere, but for rounding of the oracle's doubles
   std::int64_t wrong_rows = 0;
   std::vector<std::pair<std::int64_t, std::int64_t>> wrong_ranges;  // global rows, half open, ascending
   std::vector<std::int64_t> wrong_heads;
   std::int64_t heads = 0;      // of this tensor
-  std::optional<Place> first;  // first wrong element
-  std::optional<Place> worst;
+  std::optional<Place> first;  // first wrong element; none where only the document's own bound is broken
+  std::optional<Place> worst;  // uses most of its bound, on passing tensors too
   std::vector<double>
       relative_by_rank;  // [W] ||err|| / ||ref|| of the document's rows on that rank; NaN without rows
   std::vector<bool> wrong_by_rank;  // [W]
@@ -103,8 +103,9 @@ struct BitsVerdict {
   bool compared = false;
   bool equal = true;       // out, lse, d_q in every bit; d_k, d_v of documents on one rank
   std::string difference;  // "d_q token 7 head 1: 3f8a.. != 3f8b..", first one
-  double changed_share_d_kv =
-      0;  // 16-bit: share of the elements of d_k, d_v of documents on several ranks that changed
+  // 16-bit: share of the elements of d_k, d_v that changed, of the document on several ranks that uses most
+  // of what it is allowed. 0 and 0 without such a document.
+  double changed_share_d_kv = 0;
   double allowed_share = 0;
 };
 
@@ -126,8 +127,8 @@ void compare_layer(const Case& point, std::int64_t layer, const LayerResults& re
                    const OracleLayer& oracle, std::optional<tensor::DType> as, Judgement& judgement);
 
 // Invariants I2 to I6 of one layer from inputs and results alone, I1 for v_one and I16 for k_zero inputs,
-// each with a bound from magnitudes (no oracle). Skips those that don't hold for the case (d_lse and I6, ..).
-// inputs: q, k, v, d_out, d_lse by name, fp64, rows [0, slots).
+// each with a bound from magnitudes (no oracle), for the dtype of results.out. With d_lse I2 and I6 have a
+// term for it. inputs: q, k, v, d_out, d_lse by name, fp64, rows [0, slots).
 void check_invariants(const Case& point, std::int64_t layer,
                       const std::map<std::string, tensor::Tensor>& inputs, const LayerResults& results,
                       Judgement& judgement);

@@ -1,1 +1,20 @@
-# list(APPEND sources judge/x.cpp): sources of this folder.
+list(APPEND sources
+  judge/bit_rows.cpp
+  judge/bits.cpp
+  judge/bounds.cpp
+  judge/checksum.cpp
+  judge/compare.cpp
+  judge/document_errors.cpp
+  judge/invariants.cpp
+  judge/judgement.cpp
+  judge/layout.cpp
+  judge/magnitudes.cpp
+  judge/oracle.cpp
+  judge/oracle_cache.cpp
+  judge/oracle_tasks.cpp
+  judge/oracle_worker.cpp
+  judge/padding.cpp
+  judge/probe.cpp
+  judge/row_reader.cpp
+  judge/tensor_verdict.cpp
+  judge/vacuity.cpp)
