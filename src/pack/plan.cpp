@@ -100,7 +100,7 @@ bool Plan::compact() const {
   return true;
 }
 
-Plan make_plan(const PackGeometry& geometry, std::int64_t rank) {
+Plan make_local_plan(const PackGeometry& geometry, std::int64_t rank) {
   if (rank < 0 || rank >= geometry.ranks()) {
     throw PackError(
         fmt::format("rank {} must lie in [0, {}), the ranks of the group", rank, geometry.ranks()));
@@ -115,6 +115,11 @@ Plan make_plan(const PackGeometry& geometry, std::int64_t rank) {
   plan.key_begin = plan.global_row() - plan.straddle;
   plan.pack_hash = geometry.hash();
   add_segments(geometry, plan);
+  return plan;
+}
+
+Plan make_plan(const PackGeometry& geometry, std::int64_t rank) {
+  Plan plan = make_local_plan(geometry, rank);
   add_receives(plan);
   add_sends(geometry, plan);
   return plan;

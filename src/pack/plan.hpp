@@ -73,6 +73,10 @@ struct Plan {
 // so the plans of all ranks cost no more than they hold.
 [[nodiscard]] Plan make_plan(const PackGeometry& geometry, std::int64_t rank);
 
+// The same without receives and sends, whose number can grow with the ranks: O(documents of the shard + log
+// documents). For looking at many ranks' rows and segments; find_violation refuses it where b_r > 0.
+[[nodiscard]] Plan make_local_plan(const PackGeometry& geometry, std::int64_t rank);
+
 [[nodiscard]] std::string text(const Plan& plan);  // one line a field group, for messages
 
 }  // namespace straddle::pack

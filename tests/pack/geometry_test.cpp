@@ -83,6 +83,11 @@ TEST_CASE("the hash differs between packs, rows and rank counts") {
       }
     }
   }
+  for (std::int64_t start = 1; start <= 11; ++start) {  // one token, moved along the row
+    const Pack pack = from_starts(Entries{start}, Entries{1}, 12);
+    hashes.insert(PackGeometry(pack, 1).hash());
+    ++geometries;
+  }
   CHECK(static_cast<int>(hashes.size()) == geometries);
 }
 

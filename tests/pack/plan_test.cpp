@@ -92,6 +92,10 @@ TEST_CASE("a plan computed anew, or from a geometry kept, is the same plan") {
     CHECK(make_plan(geometry, rank) == make_plan(pack, 4, rank));
     CHECK(make_plan(pack, 4, rank) == make_plan(pack, 4, rank));
     CHECK(make_plan(geometry, rank).pack_hash == geometry.hash());
+    Plan local = make_plan(geometry, rank);
+    local.receives.clear();
+    local.sends.clear();
+    CHECK(make_local_plan(geometry, rank) == local);
   }
 }
 
