@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cp/exchange.hpp"
 #include "pack/pack.hpp"
@@ -73,6 +75,16 @@ struct Case {
 // scenario file.
 [[nodiscard]] std::string print(const Case& point);
 
+// A case text that can't be read: where in it, what was expected and what was seen.
+class CaseTextError : public std::invalid_argument {
+ public:
+  CaseTextError(std::string_view text, std::size_t position, const std::string& message);
+  [[nodiscard]] std::size_t position() const { return position_; }  // in the text, from 0
+
+ private:
+  std::size_t position_;
+};
+
 // Inverse of print for texts without hashes: parse(print(x)) == x. Throws CaseTextError: position, what was
 // expected and seen. A text with a hash is refused with the advice to name the scenario file.
 [[nodiscard]] Case parse_case(std::string_view text);
@@ -82,8 +94,15 @@ struct Case {
 
 // The case with everything that can't influence the oracle reset (ranks, exchange, kernel, reduce, .., slots
 // = documents' end): cases with equal keys share one oracle. And what can't influence the W = 1 run reset:
-// they share one control arm.
+// they share one control arm. The points are what the keys name: run these, so that a shared result does not
+// depend on which case came first.
+[[nodiscard]] Case oracle_point(const Case& point);
+[[nodiscard]] Case control_point(const Case& point);
 [[nodiscard]] std::string oracle_key(const Case& point);
 [[nodiscard]] std::string control_key(const Case& point);
+
+// Results whose exact value is 0 over the whole case: d_q of K = 0, d_q and d_k where every document has one
+// token, .. In the order of out, lse, d_q, d_k, d_v.
+[[nodiscard]] std::vector<std::string> exact_zeros(const Case& point);
 
 }  // namespace straddle::harness

@@ -40,6 +40,8 @@ struct CaseEntry {
   std::string file;       // scenario, as found; "" for --case and --random
   std::int64_t line = 0;  // of the [[pack]] or of what made the point
   Expect expect;
+  // Documents of length 0 that were written or drawn; the pack no longer holds them.
+  std::int64_t empty_documents = 0;
   std::optional<std::string>
       not_applicable;  // why the combination makes no sense (dense with a needed-only exchange, ..)
 };
@@ -59,9 +61,10 @@ struct Finding {
   std::int64_t column = 0;
   std::int64_t length = 1;  // of the underlined text
   std::string message;
-  std::string hint;  // after the caret: "did you mean ..", "one of 1, 2, 4"
-  std::string source_line;
+  std::string hint;         // after the caret: "did you mean ..", "one of 1, 2, 4"
+  std::string source_line;  // printable ASCII, one character a column
 };
+[[nodiscard]] std::string text(const Finding& finding);  // ends with a line break; line 0: of the whole file
 
 class ScenarioError : public std::runtime_error {
  public:
