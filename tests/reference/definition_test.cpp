@@ -70,7 +70,7 @@ TEST_CASE("gaps, zero-length documents, head ratios, a negative scale, no d_lse"
       Case c = random_case({.tokens = 15,
                             .heads = 6,
                             .kv_heads = kv_heads,
-                            .head_dim = 1,
+                            .head_dim = 4,
                             .v_head_dim = 5,
                             .softmax_scale = scale},
                            {{1, 4}, {5, 0}, {6, 7}, {13, 1}}, 11);
