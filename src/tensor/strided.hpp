@@ -53,7 +53,8 @@ class StridedLoops {
   template <class Row>
   void descend(std::size_t depth, Offsets offsets, const Row& row) const {
     const Loop& loop = loops_[depth];
-    if (depth + 1 == count_) return row(offsets, loop.size, loop.strides);
+    // The second test is implied by the first; it bounds the recursion for the compiler.
+    if (depth + 1 == count_ || depth + 1 == loops_.size()) return row(offsets, loop.size, loop.strides);
     for (std::int64_t i = 0; i < loop.size; ++i) {
       descend(depth + 1, offsets, row);
       for (std::size_t n = 0; n < N; ++n) offsets[n] += loop.strides[n];
