@@ -1,5 +1,6 @@
 #include "harness/scenario/matrix.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <unordered_map>
 
@@ -74,7 +75,8 @@ std::vector<CaseEntry> without_equal_controls(std::vector<CaseEntry> entries) {
 
 double Matrix::size() const {
   double product = 1;
-  for (const MatrixAxis& axis : axes_of(*this)) product *= static_cast<double>(axis.size);
+  for (const MatrixAxis& axis : axes_of(*this))
+    product *= static_cast<double>(std::max<std::size_t>(axis.size, 1));
   return product;
 }
 

@@ -43,7 +43,8 @@ struct Matrix {
   std::vector<tensor::DType> dtypes;
   std::vector<cp::Reduce> reduces;
 
-  [[nodiscard]] double size() const;  // points; a double can't overflow
+  [[nodiscard]] double size()
+      const;  // points; a double can't overflow. An empty list counts as one value: a file's
 };
 
 // All points of one pack in the order of the members, the last varying fastest. At W = 1 nothing is

@@ -12,8 +12,9 @@ namespace {
 using Lengths = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMostSlots = 2048;
-constexpr double kUsualFlop = 6e6;  // at most, of nearly all cases: milliseconds on one core
-constexpr double kRareFlop = 6e7;
+constexpr std::int64_t kMostDenseSlots = 128;
+constexpr double kUsualFlop = 2e7;  // at most, of nearly all cases: milliseconds on one core
+constexpr double kRareFlop = 2e8;
 
 // Multiplications and additions of one forward and backward: per visible pair and head the products of
 // docs/math.md take 2 (D + Dv) forward and 2 (3 D + 2 Dv) backward.
@@ -27,13 +28,20 @@ double useful_flop(const Case& point) {
   return pairs * dims * static_cast<double>(point.heads * point.layers);
 }
 
-void draw_attention(Draw& draw, Case& point) {
-  const auto group = draw.one_of<std::int64_t>({1, 1, 2, 2, 3, 4, 8});
-  point.kv_heads = draw.one_of<std::int64_t>({1, 1, 2, 2, 3, 4});
+// cheap: few heads and small sizes, which is what a long row can have within the limit.
+void draw_attention(Draw& draw, bool cheap, Case& point) {
+  const auto group =
+      cheap ? draw.one_of<std::int64_t>({1, 2}) : draw.one_of<std::int64_t>({1, 1, 2, 2, 3, 4, 8});
+  point.kv_heads = cheap ? draw.one_of<std::int64_t>({1, 2}) : draw.one_of<std::int64_t>({1, 1, 2, 2, 3, 4});
   point.heads = group * point.kv_heads;
-  point.head_dim = draw.chance(0.2) ? draw.log_between(1, 256)
+  point.head_dim = draw.chance(0.2) ? draw.log_between(1, cheap ? 32 : 256)
+                   : cheap          ? draw.one_of<std::int64_t>({8, 16, 32})
                                     : draw.one_of<std::int64_t>({8, 16, 32, 64, 64, 80, 96, 128, 256});
-  point.v_head_dim = draw.chance(0.2) ? draw.one_of<std::int64_t>({1, 4, 16, 32, 64, 128}) : point.head_dim;
+  point.v_head_dim = point.head_dim;
+  if (draw.chance(0.2)) {
+    point.v_head_dim =
+        cheap ? draw.one_of<std::int64_t>({1, 4, 16}) : draw.one_of<std::int64_t>({1, 4, 16, 32, 64, 128});
+  }
   if (draw.chance(0.1)) point.softmax_scale = draw.one_of({0.0625, 0.125, 0.3, 1.0});
   point.layers = draw.chance(0.1) ? draw.between(2, 3) : 1;
   point.recompute = draw.chance(0.15);
@@ -45,18 +53,19 @@ std::int64_t draw_real_slots(Draw& draw) {
   return draw.chance(0.1) ? draw.between(1, 3) : draw.log_between(4, kMostSlots);
 }
 
-Lengths draw_documents(Draw& draw, std::int64_t real) {
+// Of at most `longest` tokens.
+Lengths draw_documents(Draw& draw, std::int64_t real, std::int64_t longest) {
   const double kind = draw.share();
-  if (kind < 0.15) return {real};
+  if (kind < 0.15 && longest >= real) return {real};
   if (kind < 0.25) {  // equal lengths
-    const std::int64_t length = draw.log_between(1, real);
+    const std::int64_t length = draw.log_between(1, longest);
     Lengths lengths(static_cast<std::size_t>(real / length), length);
     if (real % length > 0) lengths.push_back(real % length);
     return lengths;
   }
   RandomLengths wanted;
   wanted.slots = real;
-  wanted.max_document = draw.chance(0.5) ? real : std::max<std::int64_t>(real / draw.between(2, 16), 1);
+  wanted.max_document = draw.chance(0.5) ? longest : std::max<std::int64_t>(longest / draw.between(2, 16), 1);
   wanted.zero = draw.one_of({0.0, 0.0, 0.1, 0.3});
   wanted.one = draw.one_of({0.0, 0.1, 0.5});
   wanted.seed = draw.bits();
@@ -84,9 +93,8 @@ pack::Pack with_gaps(Draw& draw, const pack::Pack& pack) {
   return result;
 }
 
-void draw_pack(Draw& draw, std::int64_t most_slots, CaseEntry& entry) {
-  const std::int64_t real = std::min(draw_real_slots(draw), most_slots);
-  const Lengths lengths = draw_documents(draw, real);
+void draw_pack(Draw& draw, std::int64_t real, std::int64_t longest, CaseEntry& entry) {
+  const Lengths lengths = draw_documents(draw, real, longest);
   entry.empty_documents = std::count(lengths.begin(), lengths.end(), 0);
   pack::Pack& pack = entry.point.pack;
   pack = pack::from_lengths(lengths);
@@ -129,18 +137,19 @@ void draw_matrix(Draw& draw, const std::vector<std::string>& kernels, Case& poin
   }
 }
 
-// Drawn anew, shorter every few times, until the work fits.
+// The row's length is drawn once; the rest anew, with ever shorter documents, until the work fits.
 CaseEntry draw_case(Draw draw, std::int64_t max_ranks, const std::vector<std::string>& kernels) {
   const double limit = draw.chance(0.02) ? kRareFlop : kUsualFlop;
   const std::int64_t ranks = draw.between(1, max_ranks);
+  const std::int64_t drawn_real = draw_real_slots(draw);
   for (std::int64_t tries = 0;; ++tries) {
     CaseEntry entry;
     Case& point = entry.point;
     point.ranks = ranks;
     draw_matrix(draw, kernels, point);
-    draw_attention(draw, point);
-    const std::int64_t most_slots = std::max<std::int64_t>(kMostSlots >> (tries / 8), 1);
-    draw_pack(draw, point.kernel == "dense" ? std::min<std::int64_t>(most_slots, 128) : most_slots, entry);
+    draw_attention(draw, tries >= 4, point);
+    const std::int64_t real = point.kernel == "dense" ? std::min(drawn_real, kMostDenseSlots) : drawn_real;
+    draw_pack(draw, real, std::max<std::int64_t>(real >> std::min<std::int64_t>(tries / 2, 11), 1), entry);
     draw_inputs(draw, point);
     if (useful_flop(point) > limit) continue;
     entry.expect.zero = exact_zeros(point);

@@ -145,7 +145,7 @@ TEST_CASE("a text that can't be read says where, what was expected and what was 
   fails("W4/2,3/H4:2/D64/fp32/a2a/cpu/s7", 6, "expected \"+\" and the slots after the last document");
   fails("W4/2,-3+0/H4:2/D64/fp32/a2a/cpu/s7", 5, "must be 0 to");
   fails("W4/0+0/H4:2/D64/fp32/a2a/cpu/s7", 3, "at least one slot");
-  fails("W4/1x2147483000,1x2147483000+0/H4:2/D64/fp32/a2a/cpu/s7", 3, "documents");
+  fails("W4/1x2147479000,1x9+0/H4:2/D64/fp32/a2a/cpu/s7", 3, "documents");
   fails("W4/1x9223372036854775807+0/H4:2/D64/fp32/a2a/cpu/s7", 5, "a count must be");
   fails("W4/2147479000,2147479000+0/H4:2/D64/fp32/a2a/cpu/s7", 14, "exceed");
   fails("W4/g4:3,5:2+0/H4:2/D64/fp32/a2a/cpu/s7", 3, "starts[1]");

@@ -21,7 +21,7 @@ TEST_CASE("the histogram has a line a property with counts that sum to the cases
        {"ranks               1: 1  4: 2\n", "slots               16-31: 3\n", "documents           2-3: 3\n",
         "0-token documents   0: 1  2-3: 2\n", "1-token documents   0: 1  1: 2\n",
         "padding slots       0: 1  4-7: 2\n", "padding ranks       0: 2  1: 1\n",
-        "longest straddle    0: 1  4-7: 1  8-15: 1\n", "heads per kv head   2: 2  3: 1\n",
+        "longest straddle    0: 1  2-3: 1  8-15: 1\n", "heads per kv head   2: 2  3: 1\n",
         "D                   64-127: 3\n", "Dv = D              no: 1  yes: 2\n",
         "dtype               fp32: 2  bf16: 1\n", "exchange            allgather: 1  halo: 1  a2a: 1\n",
         "kernel              cpu: 2  dense: 1\n", "inputs              normal: 2  k_zero: 1\n",
