@@ -160,14 +160,13 @@ void check_transfers(const Transfers& transfers, std::size_t ranks) {
         throw ConsensusError(static_cast<int>(source), "plan",
                              mismatch ? mismatch->text() : "transfers differ");
       }
-      const std::int64_t rows = transfers.sends[sent];
       const std::int64_t sent_begin = transfers.send_begins[sent];
       const std::int64_t expected_begin = transfers.receive_begins[expected];
-      if (rows == 0 || sent_begin == expected_begin) continue;
+      if (transfers.sends[sent] == 0 || sent_begin == expected_begin) continue;
       refuse(static_cast<std::int64_t>(source),
-             {"rows sent are the rows expected", fmt::format("send of rank {} to rank {}", source, to),
-              fmt::format("rows [{}, {})", sent_begin, sent_begin + rows),
-              fmt::format("rows [{}, {}), as rank {} expects", expected_begin, expected_begin + rows, to)});
+             {"what a rank sends is what its peer expects",
+              fmt::format("first row from rank {} to rank {}", source, to),
+              fmt::format("{} sent", sent_begin), fmt::format("{} by rank {}", expected_begin, to)});
     }
   }
 }
