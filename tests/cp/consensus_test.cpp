@@ -41,8 +41,7 @@ TEST_CASE("consensus: ranks that agree go on after one small all-reduce") {
   }
 }
 
-TEST_CASE(
-    "consensus: the first of the ranks that failed is named on all of them, with its step and its words") {
+TEST_CASE("consensus: the first rank that failed is named on all, with its step and words") {
   const auto outcomes = meet(step_one, [](int rank) -> std::optional<std::string> {
     if (rank == 0) return std::nullopt;
     return rank == 1 ? "out of memory" : "illegal address";
@@ -91,7 +90,7 @@ TEST_CASE("consensus: long texts are cut and say so") {
   CHECK(texts[1] == std::string(1020, 'x') + "...");
 }
 
-TEST_CASE("Failure keeps the first cause, runs what peers wait for, and lets errors of the transport pass") {
+TEST_CASE("Failure keeps the first cause and lets errors of the transport pass") {
   Failure failure;
   int runs = 0;
   failure.attempt([&] { ++runs; });

@@ -74,9 +74,7 @@ void for_every_small_case(const Check& check) {
   }
 }
 
-TEST_CASE(
-    "every exchange brings every element of the needed rows to its place, and its bytes are the closed "
-    "form") {
+TEST_CASE("every exchange brings each needed element to its place, in bytes of the closed form") {
   std::atomic<int> cases = 0, wrong_values = 0, wrong_bytes = 0, left_over = 0;
   std::map<std::pair<const pack::Pack*, ExchangeKind>, std::int64_t> rows_moved;  // summed over ranks
   std::mutex mutex;
@@ -217,7 +215,7 @@ TEST_CASE("ordered partials are added in source-rank order from +0") {
   }
 }
 
-TEST_CASE("a lone -0 becomes +0 for every W and exchange, so that bits do not depend on either") {
+TEST_CASE("a lone -0 becomes +0 for every W and exchange") {
   for (const int ranks : {1, 2, 4}) {
     for (const Reduce reduce : {Reduce::ordered, Reduce::library}) {
       for (const ExchangeKind kind : kKinds) {

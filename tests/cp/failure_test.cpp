@@ -25,17 +25,7 @@ constexpr ExchangeKind kKinds[] = {ExchangeKind::allgather, ExchangeKind::halo, 
 
 enum class Fails { forward, backward };
 
-double worst_difference(const Results& a, const Results& b) {
-  double worst = 0;
-  for (tensor::Tensor Results::*member :
-       {&Results::out, &Results::lse, &Results::d_q, &Results::d_k, &Results::d_v}) {
-    worst = std::max(worst, largest_difference(values_of((a.*member).view()), values_of((b.*member).view())));
-  }
-  return worst;
-}
-
-TEST_CASE(
-    "a kernel that fails on a rank, in forward or backward: one error on all, and the next call works") {
+TEST_CASE("a kernel that fails on one rank: one error on all, and the next call works") {
   const pack::Pack pack = pack_of({6, 6, 4}, 0, 4);
   for (const ExchangeKind kind : kKinds) {
     const AttentionConfig config = config_of(kind);
@@ -161,8 +151,7 @@ TEST_CASE("an exchange or adjoint that fails on one rank leaves nobody alone") {
   }
 }
 
-TEST_CASE(
-    "a shard of the wrong shape or dtype on one rank is an error on all, tensor and both shapes named") {
+TEST_CASE("a shard of the wrong shape or dtype on one rank is the same error on all") {
   const pack::Pack pack = pack_of({5, 3}, 0, 2);
   const AttentionConfig config = config_of(ExchangeKind::a2a);
   const Inputs inputs = random_inputs(config, pack, 1);

@@ -65,7 +65,7 @@ void check_failure(comm::Transport& transport, const pack::Pack& pack, const Att
   CHECK(difference_on_rank(results, by_definition(config, pack, inputs), op.plan()) < 1e-13);
 }
 
-TEST_CASE("the op between processes: the definition's values, and one error on all ranks when one fails") {
+TEST_CASE("the op between processes: the definition's values, one error when a rank fails") {
   const auto world = comm::mpi_world();
   const int ranks = world->size();
   comm::Transport& transport = *world->group(ranks);

@@ -1,5 +1,6 @@
 #include "support/run.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "comm/world.hpp"
@@ -137,6 +138,36 @@ Run run_op(int ranks, const pack::Pack& pack, const AttentionConfig& config, con
     outcome.sent_backward_bytes = recorder.sent_bytes("dK/dV backward");
   });
   return run;
+}
+
+double worst_difference(const Results& a, const Results& b) {
+  double worst = 0;
+  for (Tensor Results::*member :
+       {&Results::out, &Results::lse, &Results::d_q, &Results::d_k, &Results::d_v}) {
+    worst = std::max(worst, largest_difference(values_of((a.*member).view()), values_of((b.*member).view())));
+  }
+  return worst;
+}
+
+bool same_forward_and_d_q(const Results& a, const Results& b) {
+  return same_bits(a.out.view(), b.out.view()) && same_bits(a.lse.view(), b.lse.view()) &&
+         same_bits(a.d_q.view(), b.d_q.view());
+}
+
+bool same_gradients_of_uncut_documents(const Results& a, const Results& b, const pack::Pack& pack,
+                                       int ranks) {
+  const std::int64_t rows = pack.slots / ranks;
+  return std::ranges::all_of(pack.documents, [&](const pack::Document& document) {
+    if (document.start / rows != (document.end() - 1) / rows) return true;
+    const auto part = [&](const Tensor& t) {
+      return t.view().slice(Axis::token, document.start, document.length);
+    };
+    return same_bits(part(a.d_k), part(b.d_k)) && same_bits(part(a.d_v), part(b.d_v));
+  });
+}
+
+std::vector<NamedPack> named_packs() {
+  return {{{1, 6, 3}, 2, 2}, {{2, 11, 3}, 0, 4}, {{1, 7, 3}, 5, 4}, {{6}, 6, 3}, {{65, 3}, 0, 2}};
 }
 
 }  // namespace straddle::cp::testing

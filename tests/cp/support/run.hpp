@@ -73,6 +73,21 @@ struct Run {
 [[nodiscard]] Run run_op(int ranks, const pack::Pack& pack, const AttentionConfig& config,
                          const Inputs& inputs, const RunOptions& options = {});
 
+// Largest difference over all five tensors; infinity where NaN or infinity stand in one only.
+[[nodiscard]] double worst_difference(const Results& a, const Results& b);
+[[nodiscard]] bool same_forward_and_d_q(const Results& a, const Results& b);
+// d_k and d_v of the documents that lie on one rank of `ranks`.
+[[nodiscard]] bool same_gradients_of_uncut_documents(const Results& a, const Results& b,
+                                                     const pack::Pack& pack, int ranks);
+
+// Packs that together see most faults, and the ranks to run them on.
+struct NamedPack {
+  std::vector<std::int64_t> documents;
+  std::int64_t padding;
+  int ranks;
+};
+[[nodiscard]] std::vector<NamedPack> named_packs();
+
 // Calls body and notes the ConsensusError that it throws.
 void note_consensus_error(RankOutcome& outcome, const std::function<void()>& body);
 
