@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <stdexcept>
 
 #include "harness/run/examiner.hpp"
 #include "harness/run/save.hpp"
@@ -203,6 +204,7 @@ void Runner::end_stranded() {
   auto code = static_cast<std::uint64_t>(printing() ? totals_.exit_code : 0);
   world_.control().all_reduce_max("exit code", std::span(&code, 1));
   world_.abort(static_cast<int>(code));
+  throw std::logic_error("World::abort came back");
 }
 
 void Runner::end_reports() {
