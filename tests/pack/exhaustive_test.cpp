@@ -31,6 +31,7 @@ class Checker {
         visible_(by_definition::visible(labels_)) {}
 
   std::string first_failure() {
+    needed_ = needed_by_rank();
     for (std::int64_t rank = 0; rank < ranks_; ++rank) plans_.push_back(make_plan(pack_, ranks_, rank));
     for (const Plan& plan : plans_) {
       check_rows(plan);
@@ -53,12 +54,13 @@ class Checker {
   }
 
   // What a rank's rows see, all of them together.
-  Slots needed(std::int64_t rank) const {
-    Slots keys = 0;
-    for (std::int64_t i = 0; i < pack_.slots; ++i) {
-      if (shard(rank) & bit(i)) keys |= visible_[i];
-    }
-    return keys;
+  Slots needed(std::int64_t rank) const { return needed_[rank]; }
+
+  std::vector<Slots> needed_by_rank() const {
+    const std::int64_t rows = pack_.slots / ranks_;
+    std::vector<Slots> needed(ranks_, 0);
+    for (std::int64_t i = 0; i < pack_.slots; ++i) needed[i / rows] |= visible_[i];
+    return needed;
   }
 
   void check_rows(const Plan& plan) {
@@ -173,6 +175,7 @@ class Checker {
   std::int64_t ranks_;
   Labels labels_;
   std::vector<Slots> visible_;
+  std::vector<Slots> needed_;  // [ranks]
   std::vector<Plan> plans_;
   std::int64_t pairs_ = 0;
   std::string failure_;

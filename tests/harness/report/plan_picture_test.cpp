@@ -211,8 +211,8 @@ TEST_CASE("lists, bytes and ranks fold") {
   CHECK(folded_list({0, 2, 4}, 17) == "0 2 4");
   CHECK(folded_list({0, 1, 2, 3, 4, 5, 6, 7}, 17) == "0 1 2 3 4 5 6 7");
   CHECK(folded_list({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 40) == "0 1 2 3 4 5 6 7 .. 2 more");
-  CHECK(folded_list({0, 1000, 2000, 3000}, 16) == "0 1000 .. 2 more");
-  CHECK(folded_list({0, 1000, 2000, 3000}, 15) == "0 .. 3 more");
+  CHECK(folded_list({0, 1000, 2000, 3000, 4000}, 16) == "0 1000 .. 3 more");
+  CHECK(folded_list({0, 1000, 2000, 3000, 4000}, 15) == "0 .. 4 more");
   CHECK(bytes_text(1023) == "1023 B");
   CHECK(bytes_text(1024) == "1.0 KiB");
   CHECK(bytes_text(1048524) == "1023.9 KiB");
