@@ -148,14 +148,20 @@ TEST_CASE("strided to strided: each element arrives at its index, and nothing el
   }
 }
 
-TEST_CASE("elements that lie apart convert one by one") {
-  const std::vector<float> from = {1, 2, 3, 4, 5, 6};  // [dim 2, token 3]: each token's elements are 3 apart
-  std::vector<Bf16> to(6);
+TEST_CASE("elements that lie apart, in the source or in the target, convert one by one") {
+  const std::vector<float> from = {1, 2, 3, 4, 5, 6};
+  const auto* source = reinterpret_cast<const std::byte*>(from.data());
   const Shape shape = {{Axis::token, 3}, {Axis::dim, 2}};
-  convert({reinterpret_cast<const std::byte*>(from.data()), DType::fp32, shape, {1, 3}},
-          {reinterpret_cast<std::byte*>(to.data()), DType::bf16, shape});
-  const std::vector<float> want = {1, 4, 2, 5, 3, 6};
-  for (std::size_t i = 0; i < 6; ++i) CHECK(to_float(to[i]) == want[i]);
+  const ConstView::Strides dim_major = {1, 3};
+  std::vector<Bf16> to(6);
+  auto* target = reinterpret_cast<std::byte*>(to.data());
+  const auto check_target = [&](const std::vector<float>& want) {
+    for (std::size_t i = 0; i < 6; ++i) CHECK(to_float(to[i]) == want[i]);
+  };
+  convert({source, DType::fp32, shape, dim_major}, {target, DType::bf16, shape});
+  check_target({1, 4, 2, 5, 3, 6});
+  convert({source, DType::fp32, shape}, {target, DType::bf16, shape, dim_major});
+  check_target({1, 3, 5, 2, 4, 6});
 }
 
 TEST_CASE("bytes aligned to nothing convert, as a file may hold them") {
