@@ -124,7 +124,7 @@ void Runner::compare_repetitions(CaseRecord& record) {
 void Runner::run_case(const CaseEntry& entry, std::int64_t repetition) {
   current_ = &entry;
   // Beyond the deadline's own error, time for ranks to meet, then for the oracle and the judgement.
-  if (watching()) watchdog_.arm(std::chrono::duration<double>(3 * options_.timeout_s + 60));
+  if (watching()) watchdog_.arm(std::chrono::duration<double>(3 * options_.timeout_s + options_.grace_s));
   CaseRecord record = examiner_.examine(entry);
   watchdog_.disarm();
   record.repetition = repetition;

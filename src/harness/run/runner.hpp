@@ -16,6 +16,7 @@ namespace straddle::harness {
 struct RunOptions {
   double timeout_s = 10;  // of a case; 0: no deadline
   int threads = 1;        // of each rank's kernel
+  double grace_s = 60;    // beyond three deadlines, for ranks to meet and for the judgement
   std::int64_t repeat = 1;
   bool strict = false;  // a run in which everything was skipped is uncovered (5), not skipped (77)
   bool ranks_asked =

@@ -1,4 +1,5 @@
 list(APPEND sources
+  run/bench.cpp
   run/collect.cpp
   run/examiner.cpp
   run/guarded.cpp
