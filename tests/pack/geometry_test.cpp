@@ -83,10 +83,13 @@ TEST_CASE("the hash differs between packs, rows and rank counts") {
       }
     }
   }
-  for (std::int64_t start = 1; start <= 11; ++start) {  // one token, moved along the row
-    const Pack pack = from_starts(Entries{start}, Entries{1}, 12);
-    hashes.insert(PackGeometry(pack, 1).hash());
-    ++geometries;
+  for (std::int64_t start = 0; start <= 11; ++start) {  // one document, moved along the row and shortened
+    for (std::int64_t length = 1; start + length <= 12; ++length) {
+      if (start == 0 && length == 12) continue;  // among those above
+      const Pack pack = from_starts(Entries{start}, Entries{length}, 12);
+      hashes.insert(PackGeometry(pack, 1).hash());
+      ++geometries;
+    }
   }
   CHECK(static_cast<int>(hashes.size()) == geometries);
 }
