@@ -6,17 +6,22 @@
 namespace straddle::harness {
 namespace {
 
-double dot(const double* a, const double* b, std::int64_t dim) {
+// sum a b, and sum |a b|.
+struct Product {
   double sum = 0;
-  for (std::int64_t d = 0; d < dim; ++d) sum += a[d] * b[d];
-  return sum;
+  double size = 0;
+};
+
+Product product(const double* a, const double* b, std::int64_t dim) {
+  Product result;
+  for (std::int64_t d = 0; d < dim; ++d) {
+    result.sum += a[d] * b[d];
+    result.size += std::abs(a[d] * b[d]);
+  }
+  return result;
 }
 
-double absolute_dot(const double* a, const double* b, std::int64_t dim) {
-  double sum = 0;
-  for (std::int64_t d = 0; d < dim; ++d) sum += std::abs(a[d]) * b[d];
-  return sum;
-}
+double norm(const double* a, std::int64_t dim) { return std::sqrt(product(a, a, dim).sum); }
 
 double absolute_sum(const double* a, std::int64_t dim) {
   double sum = 0;
@@ -38,7 +43,7 @@ class Measurer {
         v_dim_(point.v_head_dim),
         kmax_(static_cast<std::size_t>(dim_), 0),
         vmax_(static_cast<std::size_t>(v_dim_), 0) {
-    for (auto* sums : {&sums_.d_k, &sums_.d_lse_q, &sums_.d_k_sigma, &sums_.d_k_tau}) {
+    for (auto* sums : {&sums_.d_k, &sums_.d_k_size, &sums_.d_lse_q, &sums_.d_k_sigma, &sums_.d_k_tau}) {
       sums->assign(static_cast<std::size_t>(dim_), 0);
     }
     for (auto* sums : {&sums_.d_v, &sums_.d_out, &sums_.d_v_sigma, &sums_.d_v_tau}) {
@@ -53,13 +58,16 @@ class Measurer {
     const double* d_v = rows_.d_v.row(token, kv_head);
     raise_to_magnitude(kmax_, k);
     raise_to_magnitude(vmax_, v);
-    for (std::size_t d = 0; d < kmax_.size(); ++d) sums_.d_k[d] += d_k[d];
+    for (std::size_t d = 0; d < kmax_.size(); ++d) {
+      sums_.d_k[d] += d_k[d];
+      sums_.d_k_size[d] += std::abs(d_k[d]);
+    }
     for (std::size_t d = 0; d < vmax_.size(); ++d) sums_.d_v[d] += d_v[d];
-    sums_.k_d_k += dot(k, d_k, dim_);
-    sums_.v_d_v += dot(v, d_v, v_dim_);
+    add(product(k, d_k, dim_), sums_.k_d_k, sums_.qk_results);
+    add(product(v, d_v, v_dim_), sums_.v_d_v, sums_.vo_results);
     sums_.k_size += absolute_sum(k, dim_);
     sums_.v_size += absolute_sum(v, v_dim_);
-    k_norm_ = std::max(k_norm_, std::sqrt(dot(k, k, dim_)));
+    k_norm_ = std::max(k_norm_, norm(k, dim_));
     ++sums_.keys;
   }
 
@@ -68,7 +76,7 @@ class Measurer {
     const double* d_out = rows_.d_out.row(token, head);
     const double d_lse = rows_.d_lse.empty() ? 0 : rows_.d_lse[0].row(token, head)[0];
     const auto visible = static_cast<double>(sums_.keys);  // t_i
-    const double v_weight = absolute_dot(d_out, vmax_.data(), v_dim_);
+    const double v_weight = product(d_out, vmax_.data(), v_dim_).size;
     const double m = 2 * v_weight + std::abs(d_lse);
     for (std::size_t d = 0; d < kmax_.size(); ++d) {
       const double sigma = scale_ * std::abs(q[d]) * m;
@@ -81,16 +89,16 @@ class Measurer {
       sums_.d_v_sigma[d] += std::abs(d_out[d]);
       sums_.d_v_tau[d] += visible * std::abs(d_out[d]);
     }
-    const double qk = scale_ * m * absolute_dot(q, kmax_.data(), dim_);
+    const double qk = scale_ * m * product(q, kmax_.data(), dim_).size;
     sums_.qk_sigma += qk;
     sums_.qk_tau += visible * qk;
     sums_.vo_sigma += v_weight;
     sums_.vo_tau += visible * v_weight;
     sums_.q_size += absolute_sum(q, dim_);
     sums_.d_out_size += absolute_sum(d_out, v_dim_);
-    sums_.q_d_q += dot(q, rows_.d_q.row(token, head), dim_);
-    sums_.out_d_out += dot(rows_.out.row(token, head), d_out, v_dim_);
-    q_norm_ = std::max(q_norm_, std::sqrt(dot(q, q, dim_)));
+    add(product(q, rows_.d_q.row(token, head), dim_), sums_.q_d_q, sums_.qk_results);
+    add(product(d_out, rows_.out.row(token, head), v_dim_), sums_.out_d_out, sums_.vo_results);
+    q_norm_ = std::max(q_norm_, norm(q, dim_));
   }
 
   [[nodiscard]] Magnitudes take() {
@@ -99,6 +107,11 @@ class Measurer {
   }
 
  private:
+  static void add(const Product& product, Sum& sum, Sum& size) {
+    sum += product.sum;
+    size += product.size;
+  }
+
   LayerRows& rows_;
   double scale_;
   std::int64_t dim_;

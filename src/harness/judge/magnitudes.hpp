@@ -38,14 +38,17 @@ struct Magnitudes {
   double largest_logit = 0;  // sc max_i ||q_i|| max_j ||k_j|| >= A (Cauchy-Schwarz, both forms of A)
   std::int64_t keys = 0;     // rows of the document
 
-  // I2, [head_dim]: sum_j dK_jd; sc sum_i dLSE_i q_id; sc sum_i |q_id| m_i >= sum_j sigma_d_k_jd
-  std::vector<Sum> d_k, d_lse_q, d_k_sigma, d_k_tau;
+  // I2, [head_dim]: sum_j dK_jd; sum_j |dK_jd|; sc sum_i dLSE_i q_id; sc sum_i |q_id| m_i >= sum_j
+  // sigma_d_k_jd
+  std::vector<Sum> d_k, d_k_size, d_lse_q, d_k_sigma, d_k_tau;
   // I3, [v_head_dim]: sum_j dV_jd; sum_i dO_id; sum_i |dO_id| = sum_j sigma_d_v_jd
   std::vector<Sum> d_v, d_out, d_v_sigma, d_v_tau;
   // I4: sum <q, dQ>; sum <k, dK>; sc sum_i m_i sum_d |q_id| kmax_id >= sum |q| sigma_d_q, sum |k| sigma_d_k
-  Sum q_d_q = 0, k_d_k = 0, qk_sigma = 0, qk_tau = 0, q_size = 0, k_size = 0;
+  // and sum |q dQ| + sum |k dK|
+  Sum q_d_q = 0, k_d_k = 0, qk_sigma = 0, qk_tau = 0, q_size = 0, k_size = 0, qk_results = 0;
   // I5: sum <v, dV>; sum <O, dO>; sum_i sum_d |dO_id| vmax_id >= sum |v| sigma_d_v, sum |dO| sigma_out
-  Sum v_d_v = 0, out_d_out = 0, vo_sigma = 0, vo_tau = 0, v_size = 0, d_out_size = 0;
+  // and sum |v dV| + sum |O dO|
+  Sum v_d_v = 0, out_d_out = 0, vo_sigma = 0, vo_tau = 0, v_size = 0, d_out_size = 0, vo_results = 0;
 };
 
 [[nodiscard]] Magnitudes measure_magnitudes(const Case& point, const pack::Document& document,
