@@ -31,11 +31,23 @@ void expect_hang(World& world, std::string_view part, const std::function<void(T
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
+// The launcher ends the others when the first rank returns an error, so all meet when they have seen what
+// they must see. Control is whole whatever happened in the group.
+int all_return(World& world, int exit_code) {
+  world.control().barrier("all have seen it");
+  return exit_code;
+}
+
+// A slow rank may be missing too: ` 2` ends the list of ranks that are waited for.
+void expect_hang_for_last(World& world, const std::function<void(Transport&)>& act) {
+  expect_hang(world, fmt::format(" {}", world.size() - 1), act);
+}
+
 // The last rank goes to the verdict at once; the others wait for it, give up and end the run.
 int skip(World& world) {
   static_cast<void>(world.group(world.size()));
   if (is_last(world)) world.control().barrier("verdict");
-  expect_hang(world, fmt::format("waits for a message from rank {}", world.size() - 1), [](Transport& group) {
+  expect_hang_for_last(world, [](Transport& group) {
     Bytes mine(8), all(8 * group.size());
     group.all_gather("K/V forward", mine, all);
   });
@@ -51,7 +63,7 @@ int kinds(World& world) {
     is_last(world) ? group.all_reduce_max("consensus", values) : group.all_gather("K/V", mine, all);
   });
   expect(!world.recover(), "no recovery");
-  return 3;
+  return all_return(world, 3);
 }
 
 // 8 MiB stay with the sender until the receiver takes them.
@@ -69,7 +81,7 @@ int not_taken(World& world) {
 int reduce_skip(World& world) {
   static_cast<void>(world.group(world.size()));
   if (is_last(world)) world.control().barrier("verdict");
-  expect_hang(world, fmt::format("waits for a message from rank {}", world.size() - 1), [](Transport& group) {
+  expect_hang_for_last(world, [](Transport& group) {
     std::vector<float> send(group.size()), recv(1);
     group.reduce_scatter_sum("partials", tensor::DType::fp32, std::as_bytes(std::span(send)),
                              std::as_writable_bytes(std::span(recv)));
@@ -88,7 +100,7 @@ int other_size(World& world, std::size_t others, std::size_t last) {
       text, fmt::format("rank {} sent {} bytes, {} were expected", is_last(world) ? 0 : world.size() - 1,
                         is_last(world) ? others : last, size));
   std::fprintf(stderr, "%s\n", text.c_str());
-  return 4;
+  return all_return(world, 4);
 }
 
 int reduce_sizes(World& world) {
@@ -102,7 +114,7 @@ int reduce_sizes(World& world) {
   expect_contains(
       text, is_last(world) ? "rank 0 sent 24 bytes, 800 were expected" : "sent 800 bytes, 24 were expected");
   std::fprintf(stderr, "%s\n", text.c_str());
-  return 4;
+  return all_return(world, 4);
 }
 
 // One rank is unwound past its world while the others wait for it in control, which has no deadline.
