@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/judge/judge.hpp"
@@ -33,16 +34,17 @@ struct CaseRecord {
 struct RunInfo {
   std::string run_id;  // "5e1c09"
   std::string version, commit;
-  std::uint64_t seed = 7;
+  std::uint64_t seed = 7;  // of --random
   std::int64_t cases = 0, files = 0;
+  std::map<std::string, std::string> titles;  // of scenarios, by file
   double timeout_s = 10;
   std::int64_t ranks = 1;
   std::vector<std::string> hosts;     // [ranks]
+  bool under_mpi = false;             // repro lines start with mpirun
   std::string transport;              // "mpi (Open MPI 4.1.4)", "threads"
   std::vector<std::string> kernels;   // "dense", "cpu (AVX2, 1 thread)"
   std::vector<std::string> not_here;  // "cuda (not built)", "W > 4 (4 ranks started)"
-  std::string command;  // how to run it again, without case options: "mpirun -np 4 straddle run"
-  std::string folder;   // runs/5e1c09
+  std::string folder;                 // runs/5e1c09
 };
 
 struct RunTotals {
@@ -54,5 +56,11 @@ struct RunTotals {
 // Exit code of one verdict and the gravest of several: 6, 4, 3, 1, 5, 77, 0 in this order.
 [[nodiscard]] int exit_code(Verdict verdict);
 [[nodiscard]] int gravest(int a, int b);
+
+// "pass", "mismatch", "usage", ..: what the last line says beside the code.
+[[nodiscard]] std::string_view exit_word(int code);
+
+// Neither a pass nor left out (skipped, not applicable).
+[[nodiscard]] bool is_bad(Verdict verdict);
 
 }  // namespace straddle::harness

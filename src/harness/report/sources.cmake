@@ -1,1 +1,32 @@
-# list(APPEND sources report/x.cpp): sources of this folder.
+# Sources of this folder.
+list(APPEND sources
+  report/case_details.cpp
+  report/case_line.cpp
+  report/causes.cpp
+  report/console.cpp
+  report/element_places.cpp
+  report/failing_block.cpp
+  report/header.cpp
+  report/json_lines.cpp
+  report/json_text.cpp
+  report/junit.cpp
+  report/mismatch_block.cpp
+  report/output_file.cpp
+  report/plan_drawing.cpp
+  report/plan_exchange_table.cpp
+  report/plan_facts.cpp
+  report/plan_kernel_table.cpp
+  report/plan_picture.cpp
+  report/progress.cpp
+  report/rank_picture.cpp
+  report/rank_places.cpp
+  report/read_results.cpp
+  report/record.cpp
+  report/repro.cpp
+  report/sentence.cpp
+  report/stop_block.cpp
+  report/summary.cpp
+  report/tensor_table.cpp
+  report/text.cpp
+  report/words.cpp
+  report/xml_text.cpp)
