@@ -1,5 +1,6 @@
-// Matrix products whose every element is one chain of multiply-adds over k, in order, whatever the extents:
-// the bits of an element depend on its own operands alone, and zeros before or after them change nothing.
+// Matrix products whose every element is a sum of chains of multiply-adds, each over at most kChain k in
+// order, whatever the extents: the bits of an element depend on its own operands alone, and zeros before or
+// after them change nothing. One chain over all k would round a logit of a large head twice as badly.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,9 @@ inline constexpr int kBlockRows = kVectorBytes == 64 ? 8 : 6;
 inline constexpr int kPanelVectors = 2;
 template <class T>
 inline constexpr int kPanelColumns = kPanelVectors* kLanes<T>;
+
+// Chains start at the multiples of kChain.
+inline constexpr std::int64_t kChain = 64;
 
 // How the left operand lies in memory: element (m, k) at data[m * stride + k], or at data[m + k * stride].
 enum class Left { rows, transposed };
@@ -73,8 +77,8 @@ inline void multiply_rest(std::int64_t rows, std::int64_t depth, const T* a, std
 }  // namespace detail
 
 // C[m][..] = or += sum over k in depth_of(first, last) of A(m, k) B[k][..], for rows m in [row_begin,
-// row_end) and Vectors vectors of columns. depth_of gives the k for the block of rows [first, last]; the sum
-// starts at zero and is added to C at the end.
+// row_end) and Vectors vectors of columns. depth_of gives the k for the block of rows [first, last]; each
+// chain starts at zero and is added to C at its end.
 //
 //   a  element (0, 0) of A          b  row 0 of one panel: [k][kPanelColumns]         c  row 0 of C
 template <class T, Left left, Into into, int Vectors, class DepthOf>
@@ -82,17 +86,23 @@ void multiply_panel(std::int64_t row_begin, std::int64_t row_end, const DepthOf&
                     std::int64_t a_stride, const T* b, T* c, std::int64_t c_stride) {
   for (std::int64_t m = row_begin; m < row_end; m += kBlockRows) {
     const std::int64_t rows = std::min<std::int64_t>(kBlockRows, row_end - m);
-    const Depth k = depth_of(m, m + rows - 1);
-    const T* a_block = left == Left::rows ? a + m * a_stride + k.begin : a + m + k.begin * a_stride;
-    const T* b_block = b + k.begin * kPanelColumns<T>;
-    T* c_block = c + m * c_stride;
-    if (rows == kBlockRows) {
-      detail::multiply_block<T, left, into, kBlockRows, Vectors>(k.end - k.begin, a_block, a_stride, b_block,
-                                                                 c_block, c_stride);
-    } else {
-      detail::multiply_rest<T, left, into, kBlockRows - 1, Vectors>(rows, k.end - k.begin, a_block, a_stride,
-                                                                    b_block, c_block, c_stride);
-    }
+    const Depth all = depth_of(m, m + rows - 1);
+    T* const c_block = c + m * c_stride;
+    const auto chain = [&]<Into how>(std::int64_t begin, std::int64_t end) {
+      const T* const a_block = left == Left::rows ? a + m * a_stride + begin : a + m + begin * a_stride;
+      const T* const b_block = b + begin * kPanelColumns<T>;
+      if (rows == kBlockRows) {
+        detail::multiply_block<T, left, how, kBlockRows, Vectors>(end - begin, a_block, a_stride, b_block,
+                                                                  c_block, c_stride);
+      } else {
+        detail::multiply_rest<T, left, how, kBlockRows - 1, Vectors>(rows, end - begin, a_block, a_stride,
+                                                                     b_block, c_block, c_stride);
+      }
+    };
+    const auto chain_end = [&](std::int64_t k) { return std::min(all.end, (k / kChain + 1) * kChain); };
+    std::int64_t k = chain_end(all.begin);
+    chain.template operator()<into>(all.begin, k);
+    for (; k < all.end; k = chain_end(k)) chain.template operator()<Into::add>(k, chain_end(k));
   }
 }
 

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -86,12 +87,15 @@ void add_run_verb(CLI::App& app, int& exit_code) {
   add_selection_options(*verb, arguments->selection);
   add_run_options(*verb, *arguments);
   add_output_options(*verb, *arguments);
-  auto* const quiet = verb->add_flag("-q", "Bad lines and the summary only; -qq: the exit code only");
-  auto* const verbose =
-      verb->add_flag("-v", "Facts, all tensors and the repro line before each case; -vv: operations");
-  quiet->excludes(verbose);
+  const auto quiet = std::make_shared<int>(0);
+  const auto verbose = std::make_shared<int>(0);
+  auto* const quiet_flag =
+      verb->add_flag("-q,--quiet", *quiet, "Bad lines and the summary only; -qq: the exit code only");
+  verb->add_flag("-v,--verbose", *verbose,
+                 "Facts, all tensors and the repro line before each case; -vv: operations")
+      ->excludes(quiet_flag);
   verb->callback([arguments, quiet, verbose, &exit_code] {
-    arguments->verbosity = static_cast<int>(verbose->count()) - static_cast<int>(quiet->count());
+    arguments->verbosity = std::clamp(*verbose - *quiet, -2, 2);
     exit_code = run(*arguments);
   });
 }

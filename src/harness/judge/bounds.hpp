@@ -25,7 +25,7 @@ struct Rounding {
 // The bounds of one tensor of one document; each is the sum of its terms.
 //   element   |err| <= sigma_element sigma + eta (4 tau + 1) where sigma > 0, exactly 0 elsewhere
 //   row       ||err_i|| <= want_row (||want_i|| + rms row norm) + sigma_row ||sigma_i|| + eta terms
-//   document  ||err||_F <= want_document ||want||_F + sigma_document ||sigma||_F + eta terms
+//   document  ||err||_F <= want_document ||want||_F + averaging(rows) sigma_document ||sigma||_F + eta terms
 // eta terms of a norm: eta (4 ||tau|| + ||[sigma > 0]||).
 struct ErrorBounds {
   double sigma_element = 0;
@@ -47,6 +47,10 @@ struct ErrorBounds {
 [[nodiscard]] inline double element_bound(const ErrorBounds& bounds, double sigma, double tau) {
   return sigma > 0 ? bounds.sigma_element * sigma + bounds.eta * (4 * tau + 1) : 0;
 }
+
+// How far the errors of so many rows average out in a document's norm: 1 + 3 / sqrt(rows). A document of one
+// row is allowed what a row is allowed (4 sigma_document = sigma_row): its one error is no mean of anything.
+[[nodiscard]] double averaging(std::size_t rows);
 
 // |err| of LSE, absolute: it is a logarithm, so this is the relative error of the softmax's sum.
 [[nodiscard]] double lse_bound(const Rounding& rounding, double largest_logit);

@@ -130,8 +130,9 @@ void DocumentErrors::consider(Criterion criterion, double used, double allowed, 
 
 void DocumentErrors::judge_document(const ErrorBounds& bounds) {
   const double norm = std::sqrt(total_.want);
-  const double allowed = bounds.want_document * norm + bounds.sigma_document * std::sqrt(total_.sigma) +
-                         eta_norm(total_, bounds.eta);
+  const double sigma_share = bounds.sigma_document * averaging(rows_.size());
+  const double allowed =
+      bounds.want_document * norm + sigma_share * std::sqrt(total_.sigma) + eta_norm(total_, bounds.eta);
   consider(Criterion::document, std::sqrt(total_.error), allowed, norm);
 }
 

@@ -16,6 +16,11 @@ constexpr std::int64_t kMostDenseSlots = 128;
 constexpr double kUsualFlop = 2e7;  // at most, of nearly all cases: milliseconds on one core
 constexpr double kRareFlop = 2e8;
 
+// In a document of few tokens large logits leave one key all the weight and no gradient to judge, so a ramp
+// rises by at most so much from key to key, and large amplitudes need more than a few tokens.
+constexpr double kSteepestStep = 8;
+constexpr double kFewTokens = 8;
+
 // Multiplications and additions of one forward and backward: per visible pair and head the products of
 // docs/math.md take 2 (D + Dv) forward and 2 (3 D + 2 Dv) backward.
 double useful_flop(const Case& point) {
@@ -105,6 +110,12 @@ void draw_pack(Draw& draw, std::int64_t real, std::int64_t longest, CaseEntry& e
   }
 }
 
+std::int64_t longest_document(const pack::Pack& pack) {
+  std::int64_t longest = 0;
+  for (const auto& document : pack.documents) longest = std::max(longest, document.length);
+  return longest;
+}
+
 void draw_inputs(Draw& draw, Case& point) {
   InputSpec& inputs = point.inputs;
   const double kind = draw.share();
@@ -112,10 +123,14 @@ void draw_inputs(Draw& draw, Case& point) {
   if (kind > 0.75) {
     inputs.kind = draw.one_of({InputKind::k_zero, InputKind::v_one, InputKind::same_keys, InputKind::ramp});
   }
+  const auto longest = static_cast<double>(longest_document(point.pack));
   if (inputs.kind == InputKind::normal && draw.chance(0.3)) {
-    inputs.amplitude = draw.one_of({0.1, 2.0, 4.0, 8.0});
+    inputs.amplitude = longest < kFewTokens ? draw.one_of({0.1, 2.0}) : draw.one_of({0.1, 2.0, 4.0, 8.0});
   }
-  if (inputs.kind == InputKind::ramp) inputs.amplitude = draw.one_of({1.0, 20.0, 60.0});
+  if (inputs.kind == InputKind::ramp) {
+    inputs.amplitude =
+        std::min(draw.one_of({1.0, 20.0, 60.0}), kSteepestStep / 2 * std::max(longest - 1, 1.0));
+  }
   inputs.d_lse = draw.chance(0.15);
   const bool has_padding = point.padded().slots > point.pack.real_tokens();
   if (has_padding && draw.chance(0.4)) inputs.padding_rows = PaddingRows::nan;
@@ -153,6 +168,10 @@ CaseEntry draw_case(Draw draw, std::int64_t max_ranks, const std::vector<std::st
     draw_inputs(draw, point);
     if (useful_flop(point) > limit) continue;
     entry.expect.zero = exact_zeros(point);
+    // Logits so far apart that one key takes all the weight of a row leave no gradient but rounding noise.
+    if (point.inputs.kind == InputKind::ramp || point.inputs.amplitude >= 4) {
+      entry.expect.zero.insert(entry.expect.zero.end(), {"d_q", "d_k"});
+    }
     entry.text = print(point);
     return entry;
   }

@@ -60,6 +60,18 @@ TEST_CASE("every drawn case is legal, plannable, cheap and not vacuous") {
   CHECK(flop / kCount < 6e6);  // milliseconds of one core
 }
 
+// With logits this far apart all weight is on one key, and d_q and d_k vanish in the rounding of the oracle.
+TEST_CASE("no drawn ramp is too steep for its longest document") {
+  for (const CaseEntry& entry : drawn()) {
+    if (entry.point.inputs.kind != InputKind::ramp) continue;
+    std::int64_t longest = 0;
+    for (const auto& document : entry.point.pack.documents) longest = std::max(longest, document.length);
+    if (longest == 1) continue;
+    CAPTURE(entry.text);
+    CHECK(2 * entry.point.inputs.amplitude / static_cast<double>(longest - 1) <= 8);
+  }
+}
+
 TEST_CASE("everything that there is gets drawn") {
   CHECK(values([](const CaseEntry& e) { return e.point.ranks; }).size() == 8);
   CHECK(values([](const CaseEntry& e) { return e.point.heads / e.point.kv_heads; }) ==
