@@ -15,14 +15,10 @@ namespace {
 constexpr std::size_t kVerdictColumns = 9;
 constexpr std::size_t kCaseColumns = 43;
 constexpr std::size_t kHeadColumns = kVerdictColumns + kCaseColumns;
+constexpr std::size_t kPathColumns = 16;
 
-// The columns behind the case; the fields of a line and of the heading alike.
-std::string measured(std::string_view path, std::string_view moved, std::string_view ratio,
-                     std::string_view where, std::string_view bits) {
-  return fmt::format("{:<16}{:>8}{:>7} {:<9}{:>2}", path, moved, ratio, where, bits);
-}
-
-std::string measured(const CaseRecord& record, bool times) {
+// The columns behind the path; the fields of a line and of the heading alike.
+std::string measures(const CaseRecord& record, bool times) {
   const TensorVerdict* const worst = record.judgement.worst();
   const BitsVerdict& bits = record.judgement.bits;
   std::string where;
@@ -30,24 +26,35 @@ std::string measured(const CaseRecord& record, bool times) {
     where = fmt::format("{} d{}", worst->tensor, worst->document);
     if (record.entry.point.layers > 1) where += fmt::format(" l{}", worst->layer);
   }
-  std::string text = measured(path_text(record), bytes_text(record.facts.forward_bytes),
-                              worst == nullptr ? "-" : ratio_text(worst->ratio), where,
-                              !bits.compared         ? "-"
-                              : has_bits_of_w1(bits) ? "="
-                                                     : "!");
+  std::string text = fmt::format("{:>8}{:>7} {:<9}{:>2}", bytes_text(record.facts.forward_bytes),
+                                 worst == nullptr ? "-" : ratio_text(worst->ratio), where,
+                                 !bits.compared         ? "-"
+                                 : has_bits_of_w1(bits) ? "="
+                                                        : "!");
   if (times) text += fmt::format("{:>5}", ms_text(record.ms));
   if (record.repetition > 0) text += fmt::format("  repetition {}", record.repetition);
   return text;
 }
 
-// The head, and behind it, or in a line of its own, the rest; at its column, or further left where it would
-// pass the width.
-std::string with_rest(const std::string& head, std::size_t head_columns, const std::string& rest,
-                      std::size_t width) {
-  const std::size_t room = width > rest.size() ? width - rest.size() : 0;
-  const std::size_t column = std::min(kHeadColumns, room);
-  if (column > head_columns) return head + std::string(column - head_columns, ' ') + rest + "\n";
-  return fmt::format("{}\n{}{}\n", head, std::string(std::max(column, kVerdictColumns), ' '), rest);
+std::string blanks(std::int64_t count) { return std::string(static_cast<std::size_t>(count), ' '); }
+
+// Head, path, and the measures, whose right edge stays where it is. For a long head the path moves to the
+// right as far as the measures let it; then it goes into a line of its own with them.
+std::string in_columns(const std::string& head, std::size_t head_size, const std::string& path,
+                       const std::string& measured, std::size_t width) {
+  const std::string right = measured.substr(measured.find_first_not_of(' '));
+  const auto right_at = static_cast<std::int64_t>(
+      std::min(kHeadColumns + kPathColumns + measured.size(), width) - std::min(right.size(), width));
+  const auto head_columns = static_cast<std::int64_t>(head_size);
+  const auto path_columns = static_cast<std::int64_t>(path.size());
+  const auto usual = static_cast<std::int64_t>(kHeadColumns);
+  const std::int64_t latest = right_at - 1 - path_columns;
+  const std::int64_t beside_head = std::min(std::max(usual, head_columns + 1), latest);
+  const bool fits = beside_head > head_columns;
+  const std::int64_t column =
+      fits ? beside_head : std::max(static_cast<std::int64_t>(kVerdictColumns), std::min(usual, latest));
+  return head + (fits ? blanks(column - head_columns) : "\n" + blanks(column)) + path +
+         blanks(std::max<std::int64_t>(1, right_at - column - path_columns)) + right + "\n";
 }
 
 // A sentence behind the head where it fits, else in lines of its own.
@@ -65,8 +72,8 @@ std::string with_sentence(const std::string& head, std::size_t head_columns, con
 }  // namespace
 
 std::string table_heading(const LineOptions& options) {
-  std::string text = fmt::format("{:<{}}{:<{}}{:<16}{:>9}{:>12}{:>6}", "verdict", kVerdictColumns, "case",
-                                 kCaseColumns, "path taken", "K/V moved", "used worst", "bits");
+  std::string text = fmt::format("{:<{}}{:<{}}{:<{}}{:>9}{:>12}{:>6}", "verdict", kVerdictColumns, "case",
+                                 kCaseColumns, "path taken", kPathColumns, "K/V moved", "used worst", "bits");
   if (options.times) text += fmt::format("{:>5}", "ms");
   if (text.size() <= options.width) return text + "\n";
   return "verdict  case, and what follows it: path taken, K/V moved, used worst, bits" +
@@ -80,7 +87,8 @@ std::string case_line(const CaseRecord& record, const LineOptions& options) {
                            record.entry.text;
   const std::size_t head_columns = kVerdictColumns + record.entry.text.size();
   const bool judged = record.verdict == Verdict::pass || record.verdict == Verdict::mismatch;
-  return judged ? with_rest(head, head_columns, measured(record, options.times), options.width)
+  return judged ? in_columns(head, head_columns, path_text(record), measures(record, options.times),
+                             options.width)
                 : with_sentence(head, head_columns, in_short(record), options.width);
 }
 

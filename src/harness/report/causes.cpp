@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/report/sentence.hpp"
+#include "harness/report/words.hpp"
 
 namespace straddle::harness {
 namespace {
@@ -29,6 +30,10 @@ std::string place_of(const CaseEntry& entry) {
   return entry.file.empty() ? "" : fmt::format("{}:{}", entry.file, entry.line);
 }
 
+void add_once(std::vector<std::string>& values, const std::string& value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
 std::string key_of(const CaseRecord& record) {
   const std::string text = signature(record);
   switch (record.verdict) {
@@ -48,14 +53,20 @@ std::string key_of(const CaseRecord& record) {
 Causes::Counted Causes::add(const CaseRecord& record) {
   const auto [at, is_new] = index_.emplace(key_of(record), causes_.size());
   if (is_new) {
-    causes_.push_back({.number = static_cast<std::int64_t>(causes_.size()) + 1,
-                       .verdict = record.verdict,
-                       .text = signature(record),
-                       .first_case = record.entry.text,
-                       .place = place_of(record.entry)});
+    Cause& cause = causes_.emplace_back();
+    cause.number = static_cast<std::int64_t>(causes_.size());
+    cause.verdict = record.verdict;
+    cause.text = signature(record);
+    cause.first_case = record.entry.text;
+    cause.place = place_of(record.entry);
   }
   Cause& cause = causes_[at->second];
+  const Case& point = record.entry.point;
   ++cause.cases;
+  cause.ranks.push_back(point.ranks);
+  cause.ranks = ascending(std::move(cause.ranks));
+  add_once(cause.kernels, point.kernel);
+  add_once(cause.dtypes, std::string(tensor::name(point.dtype)));
   const bool show = cause.shown < blocks_;
   if (show) ++cause.shown;
   return {cause.number, show};

@@ -13,9 +13,11 @@ namespace straddle::harness {
 struct Cause {
   std::int64_t number = 0;  // from 1, by first appearance
   Verdict verdict = Verdict::mismatch;
-  std::string text;        // of its first case
-  std::string first_case;  // its text
-  std::string place;       // "scenarios/leaks.toml:14", of its first case
+  std::string text;                          // of its first case
+  std::string first_case;                    // its text
+  std::string place;                         // "scenarios/leaks.toml:14", of its first case
+  std::vector<std::int64_t> ranks;           // W of its cases, ascending
+  std::vector<std::string> kernels, dtypes;  // of its cases, by first appearance
   std::int64_t cases = 0;
   std::int64_t shown = 0;  // blocks
 };

@@ -38,7 +38,7 @@ class ConsoleReporter final : public Reporter {
     if (record.repetition == 0) ++ended_;
     const Causes::Counted counted = tally_.add(record);
     if (options_.verbosity < -1 || (options_.verbosity < 0 && !is_bad(record.verdict))) return;
-    print(heading(record.entry) + progress() + shown(record, counted));
+    print(heading(record.entry) + (options_.counted ? count_text(ended_) : "") + shown(record, counted));
   }
 
   void end(const RunTotals& totals) override {
@@ -62,11 +62,15 @@ class ConsoleReporter final : public Reporter {
     const bool is_first = !file_;
     file_ = entry.file;
     const std::string title = file_heading(info_, entry.file, width_);
-    return title + (is_first || !title.empty() ? table_heading(line_options()) : "");
+    if (!is_first && title.empty()) return "";
+    return title + std::string(options_.counted ? count_text(0).size() : 0, ' ') +
+           table_heading(line_options());
   }
 
-  [[nodiscard]] std::string progress() const {
-    return options_.counted ? fmt::format("[{}/{}] ", ended_, info_.cases) : "";
+  // "[ 87/412] ", as wide for every case.
+  [[nodiscard]] std::string count_text(std::int64_t count) const {
+    const std::string cases = fmt::format("{}", info_.cases);
+    return fmt::format("[{:>{}}/{}] ", count, cases.size(), cases);
   }
 
   [[nodiscard]] LineOptions line_options() const {
@@ -81,7 +85,7 @@ class ConsoleReporter final : public Reporter {
     const std::string block = counted.show_block ? failing_block(record, info_, options) : "";
     std::string text = block.empty() || measured ? case_line(record, line_options()) : "";
     if (options_.verbosity >= 1) text += case_details(record, width_);
-    if (options_.verbosity >= 2) text += operations(record, width_);
+    if (options_.verbosity >= 2 && (block.empty() || measured)) text += operations(record, width_);
     return text + block;
   }
 

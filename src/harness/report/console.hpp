@@ -15,7 +15,7 @@ struct ConsoleOptions {
   bool color = false;    // of the verdict words
   bool times = true;     // false: two runs of a build print the same bytes (no times, no run id)
   int blocks = 3;        // failing blocks of each cause
-  bool counted = false;  // "[187/412] " before each line: nobody sees the progress
+  bool counted = false;  // "[187/412] " before each line, aside from the width: nobody sees the progress
   int width = 100;       // columns; a case text is never cut for it
 };
 

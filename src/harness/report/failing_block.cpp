@@ -12,8 +12,8 @@ namespace {
 std::string vacuous_block(const CaseRecord& record, const RunInfo& info, const BlockOptions& options) {
   std::string text;
   if (!record.entry.file.empty()) {
-    text = labelled("expected", fmt::format("{}:{}, with its [expect]", record.entry.file, record.entry.line),
-                    10, options.width);
+    text =
+        labelled("scenario", fmt::format("{}:{}", record.entry.file, record.entry.line), 10, options.width);
   }
   return text + repro_line(record, info);
 }
@@ -40,7 +40,7 @@ std::string failing_block(const CaseRecord& record, const RunInfo& info, const B
 
 std::string block_heading(const CaseRecord& record, const BlockOptions& options, const std::string& more) {
   constexpr std::size_t kWordColumns = 10;
-  constexpr std::size_t kCaseColumns = 43;
+  constexpr std::size_t kCaseColumns = 40;
   std::vector<std::string> places;
   if (!record.entry.file.empty())
     places.push_back(fmt::format("{}:{}", record.entry.file, record.entry.line));

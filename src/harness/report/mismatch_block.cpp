@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/report/element_places.hpp"
 #include "harness/report/failing_block.hpp"
 #include "harness/report/rank_picture.hpp"
@@ -26,6 +28,17 @@ std::string padding_text(const CaseRecord& record) {
   if (first == nullptr) return text;
   return fmt::format("{}; first: {}, {}", text, values_text(first->tensor, first->layer, *first->first),
                      place_text(*first->first, -1, record.entry.point));
+}
+
+// "13 of 15 tensors x documents pass, ..; 5 padding rows exact"
+std::string rest_text(const Judgement& judgement) {
+  std::int64_t rows = 0, wrong = 0;
+  for (const PaddingVerdict& padding : judgement.padding) {
+    rows = std::max(rows, padding.rows);
+    wrong += padding.wrong_rows;
+  }
+  const std::string text = passing_summary(judgement);
+  return rows == 0 || wrong > 0 ? text : fmt::format("{}; {} exact", text, plural(rows, "padding row"));
 }
 
 // "I2 I3 fail for d1, I16 fails for d0 d1": those that fail for the same documents together.
@@ -91,7 +104,7 @@ std::string mismatch_block(const CaseRecord& record, const RunInfo& info, const 
     return text.empty() ? std::string() : labelled(label, text, kBlockLabelColumns, options.width);
   };
   std::string text = block_heading(record, options) + line("in short", in_short(record));
-  text += wrong_table(judgement, options.width) + line("the rest", passing_summary(judgement));
+  text += wrong_table(judgement, options.width) + line("the rest", rest_text(judgement));
   text += line("padding", padding_text(record));
   text += first_and_worst(record, options.width) + rank_pictures(record, options.width);
   text += line("besides", besides_text(judgement));

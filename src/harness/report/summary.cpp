@@ -21,7 +21,11 @@ std::int64_t count_of(const RunTotals& totals, Verdict verdict) {
   return at == totals.count.end() ? 0 : at->second;
 }
 
-// "412 cases in 21.4 s: 361 pass, 37 mismatch, .."; not applicable only where there are some.
+std::string_view short_name(Verdict verdict) {
+  return verdict == Verdict::not_applicable ? verdict_word(verdict) : name(verdict);
+}
+
+// "412 cases in 21.4 s: 361 pass, 37 mismatch, .."; n/a only where there are some.
 std::string counts_line(const RunTotals& totals, const SummaryOptions& options) {
   std::int64_t cases = 0;
   std::vector<std::string> counts;
@@ -29,7 +33,7 @@ std::string counts_line(const RunTotals& totals, const SummaryOptions& options) 
     const std::int64_t count = count_of(totals, verdict);
     cases += count;
     if (verdict == Verdict::not_applicable && count == 0) continue;
-    counts.push_back(fmt::format("{} {}", count, name(verdict)));
+    counts.push_back(fmt::format("{} {}", count, short_name(verdict)));
   }
   const std::string seconds = options.times ? " in " + seconds_text(totals.seconds) : "";
   return wrap(fmt::format("{}{}: {}", plural(cases, "case"), seconds, fmt::join(counts, ", ")), 0, 2,
@@ -39,7 +43,7 @@ std::string counts_line(const RunTotals& totals, const SummaryOptions& options) 
 
 std::string counted_line(std::int64_t cases, std::string_view what, const std::string& text,
                          std::size_t width) {
-  const std::string head = fmt::format("{:>4} {:<9}", cases, what);
+  const std::string head = fmt::format("{:>4} {:<10}", cases, what);
   return fmt::format("{}  {}\n", head, wrap(text, head.size() + 2, head.size() + 2, width));
 }
 
@@ -47,6 +51,8 @@ std::string cause_text(const Cause& cause) {
   std::string text = fmt::format("cause {}: {}", cause.number, cause.text);
   if (cause.verdict == Verdict::vacuous && !cause.place.empty())
     text = fmt::format("{} {}", cause.place, text);
+  text += fmt::format("; W {}, {}, {}", number_list(cause.ranks), word_list(cause.kernels, " "),
+                      word_list(cause.dtypes, " "));
   if (cause.shown == cause.cases) return text;
   text += fmt::format("; {} shown, {} not", cause.shown, cause.cases - cause.shown);
   if (cause.shown == 0) text += ", first " + cause.first_case;
@@ -63,8 +69,8 @@ std::string causes_lines(const Causes& causes, bool numbered, std::size_t width)
       hidden_cases += cause.cases;
       continue;
     }
-    text += counted_line(cause.cases, cause.verdict == Verdict::not_applicable ? "n/a" : name(cause.verdict),
-                         numbered ? cause_text(cause) : cause.text, width);
+    text += counted_line(cause.cases, short_name(cause.verdict), numbered ? cause_text(cause) : cause.text,
+                         width);
   }
   if (hidden_causes == 0) return text;
   return text +
