@@ -125,12 +125,16 @@ TEST_CASE("check_invariants: a leak from the document before breaks I6 of every 
   }
 }
 
-TEST_CASE("check_invariants: I6 sees a dQ that is not 0 in the first row, in either head of a group") {
+TEST_CASE("check_invariants: I6 sees a dQ that is not 0 or an O that is not v, in either head of a group") {
   const Problem problem(make_case({3, 2}, 0, 1), normal_but({}));
   for (const std::int64_t head : {0, 1, 2, 3}) {
     LayerResults results = copy(problem.right);
     set(results.d_q, index_of(results.d_q, 3, head, 2), 1e-4);
     CHECK(broken(check(problem, results)).contains("I6 d1 h" + std::to_string(head / 2)));
+    LayerResults other = copy(problem.right);
+    const std::int64_t first = index_of(other.out, 3, head, 1);
+    set(other.out, first, get(other.out, first) * 1.0001);
+    CHECK(broken(check(problem, other)).contains("I6 d1 h" + std::to_string(head / 2)));
   }
 }
 
