@@ -54,15 +54,19 @@ std::string case_details(const CaseRecord& record, std::size_t width) {
 
 std::string operations(const CaseRecord& record, std::size_t width) {
   std::string text;
-  for (const RankPlace& place : places_of_ranks(record.where)) {
-    const std::string sent = place.sent.empty() ? "" : fmt::format(", sends {}", place.sent);
+  const auto all = places_of_ranks(record.where);
+  const auto shown = rarest(all, kListEntries);
+  for (const RankPlace& place : shown) {
+    const std::string sent = sent_text(place).empty() ? "" : fmt::format(", sends {}", sent_text(place));
     const std::string before = place.before.empty() ? "" : "; before it " + place.before;
     text += labelled("ranks",
                      fmt::format("{}: {}{}{}{}", number_list(place.ranks), place.past ? "past " : "",
                                  place.call, sent, before),
                      kBlockLabelColumns, width);
   }
-  return text;
+  if (shown.size() == all.size()) return text;
+  return text +
+         labelled("", fmt::format(".. and {} more", all.size() - shown.size()), kBlockLabelColumns, width);
 }
 
 }  // namespace straddle::harness

@@ -1,5 +1,7 @@
 #include "harness/report/rank_places.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -26,7 +28,8 @@ RankPlace parse(std::string_view text) {
   }
   if (text.ends_with(" B out")) {
     if (const auto sent = take_behind(text, ", ")) {
-      place.sent = sent->substr(0, sent->size() - std::string_view(" out").size());
+      std::from_chars(sent->data(), sent->data() + sent->size(), place.least_sent_bytes);
+      place.most_sent_bytes = place.least_sent_bytes;
     }
   }
   constexpr std::string_view kPast = "past ";
@@ -35,9 +38,12 @@ RankPlace parse(std::string_view text) {
   return place;
 }
 
+// Bytes aside: in an all-to-all every rank sends as many as it must.
 bool same_place(const RankPlace& a, const RankPlace& b) {
-  return a.call == b.call && a.past == b.past && a.sent == b.sent && a.before == b.before;
+  return a.call == b.call && a.past == b.past && a.before == b.before;
 }
+
+bool has_fewer_ranks(const RankPlace& a, const RankPlace& b) { return a.ranks.size() < b.ranks.size(); }
 
 }  // namespace
 
@@ -53,19 +59,35 @@ std::vector<RankPlace> places_of_ranks(const std::vector<std::string>& where) {
     } else {
       same->ranks.push_back(static_cast<std::int64_t>(rank));
       same->posted_s = std::max(same->posted_s, place.posted_s);
+      same->least_sent_bytes = std::min(same->least_sent_bytes, place.least_sent_bytes);
+      same->most_sent_bytes = std::max(same->most_sent_bytes, place.most_sent_bytes);
     }
   }
   return places;
 }
 
+std::string sent_text(const RankPlace& place) {
+  if (place.most_sent_bytes < 0) return "";
+  if (place.least_sent_bytes == place.most_sent_bytes) return fmt::format("{} B", place.most_sent_bytes);
+  return fmt::format("{}-{} B", std::max<std::int64_t>(0, place.least_sent_bytes), place.most_sent_bytes);
+}
+
 const RankPlace* odd_one_out(const std::vector<RankPlace>& places) {
   if (places.size() < 2) return nullptr;
-  const auto fewer = [](const RankPlace& a, const RankPlace& b) { return a.ranks.size() < b.ranks.size(); };
-  const auto least = std::min_element(places.begin(), places.end(), fewer);
+  const auto least = std::min_element(places.begin(), places.end(), has_fewer_ranks);
   const auto equals = std::count_if(places.begin(), places.end(), [&](const RankPlace& place) {
     return place.ranks.size() == least->ranks.size();
   });
   return equals == 1 ? &*least : nullptr;
+}
+
+std::vector<RankPlace> rarest(const std::vector<RankPlace>& places, std::size_t limit) {
+  std::vector<RankPlace> chosen = places;
+  std::stable_sort(chosen.begin(), chosen.end(), has_fewer_ranks);
+  chosen.resize(std::min(limit, chosen.size()));
+  std::sort(chosen.begin(), chosen.end(),
+            [](const RankPlace& a, const RankPlace& b) { return a.ranks.front() < b.ranks.front(); });
+  return chosen;
 }
 
 }  // namespace straddle::harness

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/report/failing_block.hpp"
+#include "harness/report/plan_facts.hpp"
 #include "harness/report/rank_places.hpp"
 #include "harness/report/sentence.hpp"
 #include "harness/report/text.hpp"
@@ -14,12 +15,14 @@ namespace {
 constexpr std::size_t kLabelColumns = 8;
 
 // The heading's table: one line for all ranks that stand at the same operation.
-std::string ranks_table(const std::vector<RankPlace>& places, const BlockOptions& options) {
+std::string ranks_table(const std::vector<RankPlace>& all, const BlockOptions& options) {
+  const std::vector<RankPlace> places = rarest(all, kListEntries);
   std::size_t call_columns = 0, sent_columns = 0, before_columns = 0, rank_columns = kLabelColumns;
   for (const RankPlace& place : places) {
     rank_columns = std::max(rank_columns, number_list(place.ranks).size() + 2);
     call_columns = std::max(call_columns, place.call.size());
-    sent_columns = std::max(sent_columns, std::max(place.sent.size(), std::string_view("sends").size()));
+    sent_columns =
+        std::max(sent_columns, std::max(sent_text(place).size(), std::string_view("sends").size()));
     before_columns = std::max(before_columns, place.before.size());
   }
   const RankPlace* const odd = odd_one_out(places);
@@ -36,8 +39,12 @@ std::string ranks_table(const std::vector<RankPlace>& places, const BlockOptions
   std::string text = line("ranks", "operation", "state", "sends", "for", "before it", "");
   for (const RankPlace& place : places) {
     const std::string waited = place.posted_s < 0 ? "" : seconds_text(place.posted_s);
-    text += line(number_list(place.ranks), place.call, place.past ? "past" : "posted", place.sent, waited,
-                 place.before, &place == odd ? "<==" : "");
+    text += line(number_list(place.ranks), place.call, place.past ? "past" : "posted", sent_text(place),
+                 waited, place.before, &place == odd ? "<==" : "");
+  }
+  if (places.size() < all.size()) {
+    text += fmt::format("  .. and {} of more ranks\n",
+                        plural(static_cast<std::int64_t>(all.size() - places.size()), "place"));
   }
   return text;
 }

@@ -35,6 +35,10 @@ TEST_CASE("4096 ranks at two places are two lines") {
   const std::string text = stop_block(record, hand_made::run(), {});
   CHECK(lines_of(text).size() <= 10);
   CHECK(text.find("  0-3999 4001-4095  ") != std::string::npos);
+  for (std::size_t rank = 0; rank < 4096; ++rank) record.where[rank].insert(1, std::to_string(rank));
+  const std::string folded = stop_block(record, hand_made::run(), {});
+  CHECK(lines_of(folded).size() <= 16);
+  CHECK(folded.find("  .. and 4088 places of more ranks\n") != std::string::npos);
 }
 
 TEST_CASE("a case of which nothing is known says that") {
