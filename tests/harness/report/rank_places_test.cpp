@@ -24,6 +24,11 @@ TEST_CASE("ranks at the same operation are one place, whatever their waits") {
   CHECK(odd_one_out(places) == &places[1]);
 }
 
+TEST_CASE("before, in and past a call are places of their own") {
+  CHECK(places_of_ranks({"#2 barrier a", "past #2 barrier a"}).size() == 2);
+  CHECK(places_of_ranks({"#2 barrier a; before it #1 barrier b", "#2 barrier a"}).size() == 2);
+}
+
 TEST_CASE("no rank is odd where all are alike or equally many differ") {
   CHECK(odd_one_out(places_of_ranks({"#1 barrier a", "#1 barrier a"})) == nullptr);
   CHECK(odd_one_out(places_of_ranks({"#1 barrier a", "#2 barrier b"})) == nullptr);

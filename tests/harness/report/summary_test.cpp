@@ -22,8 +22,9 @@ TEST_CASE("equal causes are one: shown up to a number of blocks, the others coun
     CHECK(counted.number == 1);
     CHECK(counted.show_block == (i < 3));
   }
-  const auto other =
-      causes.add(hand_made::mismatch(hand_made::entry("W1/2,11,3+0/H4:2/D64/fp32/a2a/cpu/s7")));
+  CaseRecord all_gather = hand_made::mismatch();
+  all_gather.facts.path.taken = pack::ExchangeKind::allgather;
+  const auto other = causes.add(all_gather);
   CHECK(other.number == 2);
   CHECK(other.show_block);
   const auto by_cases = causes.by_cases();
