@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <memory>
 #include <ostream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "harness/inputs/inputs.hpp"
 #include "harness/report/output_file.hpp"
 #include "harness/report/reporter.hpp"
 
@@ -34,9 +34,9 @@ struct Results {
 };
 
 // A results file that is missing, can't be read, or is none: file, line, what was expected, what to do.
-class ResultsError : public std::runtime_error {
+class ResultsError : public InputError {
  public:
-  using std::runtime_error::runtime_error;
+  using InputError::InputError;
 };
 
 // Throws ResultsError. A last line that is cut off is no error.
