@@ -105,6 +105,9 @@ TEST_CASE("sequence_hash tells kinds, purposes and order apart, but not sizes") 
   CHECK(hash != hash_of({{OpKind::all_gather, "a"}}));
   CHECK(hash_of({{OpKind::all_gather, "ab"}, {OpKind::all_gather, "c"}}) !=
         hash_of({{OpKind::all_gather, "a"}, {OpKind::all_gather, "bc"}}));
+  // The second purpose holds the byte of the second kind: where an operation ends has to be in the hash.
+  const std::string both = std::string("a") + static_cast<char>(OpKind::barrier) + "b";
+  CHECK(hash != hash_of({{OpKind::all_gather, both}}));
   CHECK(hash_of({}) != hash_of({{OpKind::all_gather, ""}}));
 }
 

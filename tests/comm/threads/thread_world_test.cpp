@@ -145,6 +145,19 @@ TEST_CASE("threads: waiting for a rank that left is a hang, in a group and in co
   });
 }
 
+TEST_CASE("threads: who waits for a rank that left is told, though another rank still runs") {
+  std::atomic<bool> told = false;
+  run_threads(3, [&](World& world) {
+    if (world.rank() == 1) return;
+    if (world.rank() == 2) {
+      while (!told) std::this_thread::yield();
+      return;
+    }
+    message_of<HangError>("gone", [&] { world.group(3)->send_receive("halo", std::nullopt, {}, 1, {}); });
+    told = true;
+  });
+}
+
 TEST_CASE("threads: a message sent before leaving still arrives") {
   run_threads(2, [](World& world) {
     Bytes recv(9);
