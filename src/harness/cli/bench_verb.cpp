@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -9,6 +11,7 @@
 #include "harness/cli/launch.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/run/bench.hpp"
+#include "harness/run/kernels.hpp"
 
 namespace straddle::harness {
 namespace {
@@ -98,6 +101,11 @@ void add_bench_verb(CLI::App& app, int& exit_code) {
     if (setting.heads % setting.kv_heads != 0) {
       throw UsageError(
           fmt::format("--kv-heads {} does not divide --heads {}", setting.kv_heads, setting.heads));
+    }
+    const auto kernels = kernel_names();
+    if (std::find(kernels.begin(), kernels.end(), setting.kernel) == kernels.end()) {
+      throw UsageError(
+          fmt::format("--kernel {}: this build has {}", setting.kernel, fmt::join(kernels, ", ")));
     }
     if (speaks_before_ranks_meet()) bench_all(*arguments);
     exit_code = 0;

@@ -10,6 +10,8 @@
 #include "harness/inputs/inputs.hpp"
 #include "harness/report/output_file.hpp"
 #include "harness/scenario/scenario.hpp"
+#include "pack/pack.hpp"
+#include "tensor/safetensors.hpp"
 
 namespace straddle::harness {
 namespace {
@@ -21,6 +23,25 @@ constexpr int kInternal = 6;
 // Every rank of a launcher parses the same arguments and fails alike: one voice is enough.
 void say(const std::string& message) {
   if (speaks_before_ranks_meet()) std::cerr << message << std::endl;
+}
+
+template <class... Kinds>
+bool is_one_of(const std::exception& error) {
+  return (... || (dynamic_cast<const Kinds*>(&error) != nullptr));
+}
+
+int explain(const std::exception& error) {
+  if (is_one_of<NoScenario>(error)) {
+    say(fmt::format("straddle: {}\nexit 5 (nothing to run)", error.what()));
+    return kUncovered;
+  }
+  if (is_one_of<ScenarioError, CaseTextError, UsageError, pack::PackError, InputError, OutputError,
+                tensor::SafetensorsError>(error)) {
+    say(fmt::format("straddle: {}\nexit 2 (usage)", error.what()));
+    return kUsage;
+  }
+  say(fmt::format("straddle: internal error: {}\nexit 6 (internal)", error.what()));
+  return kInternal;
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv, int& exit_code) {
@@ -52,27 +73,8 @@ int run_program(int argc, char** argv) {
   add_doctor_verb(app, exit_code);
   try {
     return parse_and_run(app, argc, argv, exit_code);
-  } catch (const NoScenario& error) {
-    say(fmt::format("straddle: {}\nexit 5 (nothing to run)", error.what()));
-    return kUncovered;
-  } catch (const ScenarioError& error) {
-    say(fmt::format("{}\nexit 2 (usage)", error.what()));
-    return kUsage;
-  } catch (const pack::PackError& error) {
-    say(fmt::format("straddle: {}\nexit 2 (usage)", error.what()));
-    return kUsage;
-  } catch (const UsageError& error) {
-    say(fmt::format("straddle: {}\nexit 2 (usage)", error.what()));
-    return kUsage;
-  } catch (const InputError& error) {
-    say(fmt::format("straddle: {}\nexit 2 (usage)", error.what()));
-    return kUsage;
-  } catch (const OutputError& error) {
-    say(fmt::format("straddle: {}\nexit 2 (usage)", error.what()));
-    return kUsage;
   } catch (const std::exception& error) {
-    say(fmt::format("straddle: internal error: {}\nexit 6 (internal)", error.what()));
-    return kInternal;
+    return explain(error);
   }
 }
 

@@ -50,9 +50,9 @@ TEST_CASE("threads and mpirun give the same verdicts and the same bits, at every
   CHECK(processes.code == 0);
   const auto of_threads = checksums(content_of(folder / "runs/threads/results.jsonl"));
   const auto of_mpi = checksums(content_of(folder / "runs/mpi/results.jsonl"));
-  CHECK(of_threads.size() == 3 * 12);
+  CHECK(of_threads.size() == 3 * 10);
   CHECK(of_threads == of_mpi);
-  // Six cases a dtype, all with the same bits.
+  // Five cases a dtype (W = 1 has no exchange), all with the same bits.
   CHECK(std::set<std::string>(of_threads.begin(), of_threads.end()).size() == 3 * 2);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("--save writes what was judged, for every case") {
   const std::string scenario = folder.write("three.toml", pack_scenario());
   CHECK(straddle_run(folder, "--ranks 4 --save " + (folder / "saved") + " " + scenario).code == 0);
   const auto files = std::distance(std::filesystem::directory_iterator(folder / "saved"), {});
-  CHECK(files == 12);
+  CHECK(files == 10);
 }
 
 TEST_CASE("--random is the same for the same seed, and prints what it drew") {
@@ -118,14 +118,12 @@ TEST_CASE("--json - gives standard output to JSON Lines, --junit writes XML") {
 TEST_CASE("a killed rank ends the whole run at once") {
   const Folder folder;
   // Rank 1 is killed by itself through its launcher's environment: a shell in its place.
-  const Ended run =
-      shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 " STRADDLE_MPIEXEC
-            " --oversubscribe --bind-to none -np 2 " STRADDLE_PROGRAM " run --runs " +
-            (folder / "runs") + " --run-id k --random 100000 --seed 1 & mpirun=$!; " + "until [ -s " +
-            (folder / "runs/k/results.jsonl") + " ]; do :; done; " +
-            "victim=$(pgrep -P $mpirun straddle | tail -n 1); kill -9 $victim; wait $mpirun");
+  const Ended run = shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " STRADDLE_MPIEXEC
+                          " --oversubscribe --bind-to none -np 2 " STRADDLE_PROGRAM " run --runs " +
+                          (folder / "runs") + " --run-id k --random 100000 --seed 1 & mpirun=$!; " +
+                          "until [ -s " + (folder / "runs/k/results.jsonl") + " ]; do :; done; " +
+                          "victim=$(pgrep -P $mpirun straddle | tail -n 1); kill -9 $victim; wait $mpirun");
   CHECK(run.code != 0);
-  CHECK(run.code != 124);
   CHECK_FALSE(std::filesystem::exists(folder / "runs/k/exit"));
   CHECK(content_of(folder / "runs/k/results.jsonl").find("straddle.run/1") != std::string::npos);
 }

@@ -62,7 +62,7 @@ TEST_CASE("select_cases: texts, random cases, and nothing at all") {
   const Selection random = select_cases(arguments, 4);
   CHECK(random.cases.size() == 10);
   CHECK_FALSE(random.histogram.empty());
-  arguments.cases = {"W2/p12345678/H4:2/D64/fp32/a2a/cpu/s7"};
+  arguments.cases = {"W2/p0123456789abcdef/H4:2/D64/fp32/a2a/cpu/s7"};
   CHECK_THROWS_AS(static_cast<void>(select_cases(arguments, 4)), UsageError);
 }
 
