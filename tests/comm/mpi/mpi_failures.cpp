@@ -43,7 +43,8 @@ void expect_hang_for_last(World& world, const std::function<void(Transport&)>& a
   expect_hang(world, fmt::format(" {}", world.size() - 1), act);
 }
 
-// The last rank goes to the verdict at once; the others wait for it, give up and end the run.
+// The last rank goes to the verdict at once; the others wait for it, give up and return from main. It
+// never comes there, so they must not wait for it in MPI_Finalize.
 int skip(World& world) {
   static_cast<void>(world.group(world.size()));
   if (is_last(world)) world.control().barrier("verdict");
@@ -51,11 +52,10 @@ int skip(World& world) {
     Bytes mine(8), all(8 * group.size());
     group.all_gather("K/V forward", mine, all);
   });
-  world.abort(3);
-  return kUnexpected;
+  return 3;
 }
 
-// Equal sizes, other kinds: nobody's message arrives. All return from main: nobody waits for peers there.
+// Equal sizes, other kinds: nobody's message arrives.
 int kinds(World& world) {
   expect_hang(world, "waits for a message from rank", [&](Transport& group) {
     Bytes mine(8), all(8 * group.size());
