@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 
 #include "comm/errors.hpp"
 #include "harness/run/collect.hpp"
@@ -107,7 +108,8 @@ SubjectRun OpSubject::run(const Case& point, const Inputs& inputs, comm::World& 
     run.ms = std::max(run.ms, rank.ms);
     run.stranded = run.stranded || rank.state == RunState::hang;
     if (rank.in_group) run.where.push_back(rank.where);
-    if (!rank.problems.empty()) run.problems.push_back(rank.problems);
+    std::istringstream problems(rank.problems);
+    for (std::string problem; std::getline(problems, problem);) run.problems.push_back(problem);
     // A failure explains the hang of the others, so it is the one that counts.
     const bool graver = rank.state == RunState::failed
                             ? run.state != RunState::failed

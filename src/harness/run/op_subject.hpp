@@ -30,7 +30,7 @@ class OpSubject final : public Subject {
 
   [[nodiscard]] SubjectRun run(const Case& point, const Inputs& inputs, comm::World& world) override;
 
-  // The case with W = 1 on this rank alone.
+  // The case on this rank alone, with W = 1.
   [[nodiscard]] std::vector<LayerResults> run_alone(const Case& point, const Inputs& inputs);
 
   // Where this rank stands now; may be called from another thread.
