@@ -22,7 +22,8 @@ tensor::ConstView Staging::input(const tensor::ConstView& host) {
 
 tensor::View Staging::output(const tensor::View& host) {
   if (memory_.host_accessible()) return host;
-  Output& output = outputs_.emplace_back(host, tensor::Tensor(host.dtype(), host.shape(), memory_));
+  outputs_.push_back(Output{host, tensor::Tensor(host.dtype(), host.shape(), memory_)});
+  Output& output = outputs_.back();
   return output.staged.view();
 }
 
