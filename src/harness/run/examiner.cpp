@@ -74,7 +74,8 @@ std::shared_ptr<const Examiner::Layers> Examiner::control_arm(const Case& point,
   if (found != control_arms_.end()) {
     control_arms_.splice(control_arms_.begin(), control_arms_, found);
   } else {
-    control_arms_.push_front({key, std::make_shared<const Layers>(subject_.run_alone(control_point(point), inputs))});
+    control_arms_.push_front(
+        {key, std::make_shared<const Layers>(subject_.run_alone(control_point(point), inputs))});
     if (control_arms_.size() > kControlArms) control_arms_.pop_back();
   }
   return control_arms_.front().layers;
