@@ -13,7 +13,6 @@ namespace {
 using tensor::Axis;
 using tensor::ConstView;
 using tensor::DType;
-using tensor::Shape;
 
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
